@@ -1,0 +1,39 @@
+# Two commands do all the set-up: `make train` and `make test`. Both need Python 3.11, git and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: train test lint bench clean help
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+train: $(INSTALLED)  ## train PPO on Yum for about three minutes and show how it plays
+	$(BIN)/python train.py --config configs/yum.toml
+
+test: $(INSTALLED) lint  ## the whole test suite, with the linters
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(INSTALLED)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@mkdir -p build/typing/fivedice
+	@ln -sfn ../../../envs build/typing/fivedice/envs
+	@ln -sfn ../../../agents build/typing/fivedice/agents
+	MYPYPATH=build/typing $(BIN)/mypy -p fivedice.envs -p fivedice.agents
+
+bench: $(INSTALLED)  ## the speed ratios of benchmarks/ (installs their peers first)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what the other commands made, except runs/
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# The exact versions in requirements.txt were tested together; pyproject.toml states the lower bounds.
+$(INSTALLED): requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,1 @@
+"""The players: policies, checkpoints, training, matches, and the command line."""

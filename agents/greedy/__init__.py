@@ -1,0 +1,1 @@
+"""The greedy policy of each game."""

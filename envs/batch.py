@@ -1,0 +1,337 @@
+"""The batched face: N games in one array, stepped by one compiled loop that calls the rules of one game row by row.
+
+The loops are made once for each game. They know nothing about any game but its verbs, and every other face (AEC,
+Gymnasium, Stable-Baselines3) runs them.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.chance import MAX_SEATS, fill_noise, new_script, new_streams
+from fivedice.envs.dice import SIDES
+from fivedice.envs.kernel import kernel
+from fivedice.envs.reward import WIN, pay, reward_kind
+from fivedice.envs.spec import Game
+from fivedice.envs.view import View
+
+Rows = NDArray[np.int64]
+ROWS_PER_THREAD = 256  # below this, handing a share to another thread costs more than it saves
+
+
+class Loops(NamedTuple):
+    """The compiled loops over the rows of a batch of one game."""
+
+    start: Callable[..., None]
+    step: Callable[..., None]
+    show: Callable[..., None]
+    write: Callable[..., None]
+    result: Callable[..., None]
+
+
+@cache
+def make_loops(game: Game) -> Loops:
+    """The loops of one game. All arrays are rows of games; `rows` (R,) int64 names those to work on."""
+    setup, apply = game.rules.setup, game.rules.apply
+    current_player, legal_actions = game.rules.current_player, game.rules.legal_actions
+    is_terminal, scores, winners = game.rules.is_terminal, game.rules.scores, game.rules.winners
+    observe = game.observe
+
+    @kernel
+    def start(rows: Rows, states: Any, options: Any, streams: Any, scripts: NDArray[np.int8]) -> None:
+        """Set up a new game in each of `rows`."""
+        for row in rows:
+            setup(states[row], options, (streams[row], scripts[row]))
+
+    @kernel
+    def step(
+        rows: Rows,
+        actions: NDArray[np.int64],
+        restart: bool,
+        kind: int,
+        states: Any,
+        options: Any,
+        streams: Any,
+        scripts: NDArray[np.int8],
+        rewards: NDArray[np.float64],
+        terminated: NDArray[np.bool_],
+        movers: NDArray[np.int8],
+        masks: NDArray[np.int8],
+        observations: NDArray[np.float32],
+    ) -> None:
+        """Carry out one legal action in each of `rows`, pay the seats, and show the next decision.
+
+        With `restart`, a finished game is set up anew at once and the next decision shown is its first.
+        """
+        before, after, won = np.zeros(MAX_SEATS), np.zeros(MAX_SEATS), np.zeros(MAX_SEATS, np.int8)
+        for i in range(len(rows)):
+            row = rows[i]
+            state = states[row]
+            if kind != WIN:
+                scores(state, options, before)
+            apply(state, options, actions[i], (streams[row], scripts[row]))
+            over = is_terminal(state, options)
+            if kind != WIN:
+                scores(state, options, after)
+            if over:
+                winners(state, options, won)
+            pay(kind, before, after, over, won, rewards[row])
+            terminated[row] = over
+            if over and restart:
+                streams[row]["game"][1] += 1
+                streams[row]["drawn"][:] = 0
+                setup(state, options, (streams[row], scripts[row]))
+            movers[row] = current_player(state)
+            legal_actions(state, options, masks[row])
+            observe(state, options, movers[row], observations[row])
+
+    @kernel
+    def show(
+        rows: Rows,
+        states: Any,
+        options: Any,
+        movers: NDArray[np.int8],
+        masks: NDArray[np.int8],
+        observations: NDArray[np.float32],
+    ) -> None:
+        """Show the next decision of each of `rows`."""
+        for row in rows:
+            movers[row] = current_player(states[row])
+            legal_actions(states[row], options, masks[row])
+            observe(states[row], options, movers[row], observations[row])
+
+    @kernel
+    def write(
+        rows: Rows,
+        seats: NDArray[np.int8],
+        states: Any,
+        options: Any,
+        masks: NDArray[np.int8],
+        observations: NDArray[np.float32],
+    ) -> None:
+        """Show each of `rows` to one of its `seats` (R,), with an empty mask unless that seat is to move."""
+        for i in range(len(rows)):
+            row = rows[i]
+            state = states[row]
+            if seats[i] == current_player(state):
+                legal_actions(state, options, masks[i])
+            else:
+                masks[i][:] = 0
+            observe(state, options, seats[i], observations[i])
+
+    @kernel
+    def result(rows: Rows, states: Any, options: Any, points: NDArray[np.float64], won: NDArray[np.int8]) -> None:
+        """Write the points (R, num_players) and the winners (R, num_players) of each of `rows`."""
+        for i in range(len(rows)):
+            scores(states[rows[i]], options, points[i])
+            winners(states[rows[i]], options, won[i])
+
+    return Loops(start, step, show, write, result)
+
+
+@kernel
+def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]) -> int:
+    """The place in `rows` of the first action that is not legal there, or -1."""
+    for i in range(len(rows)):
+        if actions[i] < 0 or actions[i] >= masks.shape[1] or not masks[rows[i], actions[i]]:
+            return i
+    return -1
+
+
+class Batch:
+    """N games of one kind, played side by side.
+
+    Args:
+        game: what is played.
+        num_games: how many rows.
+        num_players: seats in each game; None for the game's default.
+        reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one seat.
+        threads: how many threads share the rows. Results do not depend on it.
+        options: the game's options by name.
+
+    Attributes, each a live array that `reset`, `step` and `restart` write into (copy what you keep):
+        states: (N,) records of the game's STATE dtype.
+        observations: (N, size) float32, what the seat to move sees.
+        masks: (N, num_actions) int8, its legal actions.
+        movers: (N,) int8, the seat to move.
+        rewards: (N, num_players) float64, what the last step paid each seat.
+        terminated: (N,) bool, whether the last step ended the game.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_games: int,
+        *,
+        num_players: int | None = None,
+        reward: str | None = None,
+        threads: int = 1,
+        **options: Any,
+    ) -> None:
+        if num_games < 1:
+            raise ValueError(f"num_games={num_games} is too few; use at least 1")
+        if threads < 1:
+            raise ValueError(f"threads={threads} is too few; use at least 1")
+        self.game = game
+        self.options = game.make_options(num_players, options)
+        self.num_games, self.num_players = num_games, int(self.options["num_players"])
+        self.kind = reward_kind(reward, self.num_players)
+        self.layout = game.layout(self.num_players)
+        self.threads = threads
+        self.all_rows: Rows = np.arange(num_games)
+        self.states = np.zeros(num_games, game.rules.STATE)
+        self.streams = new_streams(0, num_games)
+        self.scripts = np.zeros((num_games, 0), np.int8)
+        self.observations = np.zeros((num_games, self.layout.size), np.float32)
+        self.masks = np.zeros((num_games, game.num_actions), np.int8)
+        self.movers = np.zeros(num_games, np.int8)
+        self.rewards = np.zeros((num_games, self.num_players))
+        self.terminated = np.zeros(num_games, np.bool_)
+        self._one_action = np.zeros(1, np.int64)
+        self._has_started = False
+
+    def reset(self, seed: int | None = None, *, first_game: int = 0, script: Sequence[int] = ()) -> None:
+        """Start every game.
+
+        Args:
+            seed: the games of this seed; None goes on to the next games of the seed in use, or takes entropy from the
+                system if there is none yet. Row i plays game ``(first_game + i, episode)`` of its seed.
+            first_game: the number of row 0's game.
+            script: faces that every row uses up before its generator.
+        """
+        faces = new_script(script, SIDES)
+        if seed is not None or not self._has_started:
+            self.streams = new_streams(seed, self.num_games, first_game)
+            self._has_started = True
+        else:
+            self.streams["game"][:, 1] += 1
+            self.streams["drawn"] = 0
+        self.streams["scripted"] = 0
+        self.scripts = np.tile(faces, (self.num_games, 1))
+        self.rewards[:] = 0.0
+        self.terminated[:] = False
+        make_loops(self.game).start(self.all_rows, self.states, self.options, self.streams, self.scripts)
+        self.show()
+
+    def restart(self, rows: Rows) -> None:
+        """Start the next game in each of `rows`."""
+        self.streams["game"][rows, 1] += 1
+        self.streams["drawn"][rows] = 0
+        self.terminated[rows] = False
+        make_loops(self.game).start(rows, self.states, self.options, self.streams, self.scripts)
+        self.show(rows)
+
+    def show(self, rows: Rows | None = None) -> None:
+        """Write mover, mask and observation of each of `rows` (all, if None) again, after their states were set."""
+        rows = self.all_rows if rows is None else rows
+        make_loops(self.game).show(rows, self.states, self.options, self.movers, self.masks, self.observations)
+
+    def step(self, actions: NDArray[np.integer[Any]], rows: Rows | None = None, *, restart: bool = True) -> None:
+        """Carry out one action in each of `rows` (all, if None); nothing is changed if any of them is illegal.
+
+        Args:
+            actions: (R,) integers, one for each of `rows`.
+            rows: (R,) int64, distinct rows whose games go on.
+            restart: whether a finished game starts anew at once. The rewards and ``terminated`` are then still those
+                of the game that ended, while the state, mover, mask and observation are those of the new one.
+
+        Raises:
+            ValueError: an action is not legal; says which, and what was.
+        """
+        rows = self.all_rows if rows is None else rows
+        chosen = self._checked(actions, rows)
+        loops = make_loops(self.game)
+        shares = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD))
+        if shares == 1:
+            self._step_rows(loops, rows, chosen, restart)
+            return
+        pieces = zip(np.array_split(rows, shares), np.array_split(chosen, shares), strict=True)
+        futures = [_threads(self.threads).submit(self._step_rows, loops, *piece, restart) for piece in pieces]
+        for future in futures:
+            future.result()
+
+    def _step_rows(self, loops: Loops, rows: Rows, actions: NDArray[np.int64], restart: bool) -> None:
+        loops.step(
+            rows,
+            actions,
+            restart,
+            self.kind,
+            self.states,
+            self.options,
+            self.streams,
+            self.scripts,
+            self.rewards,
+            self.terminated,
+            self.movers,
+            self.masks,
+            self.observations,
+        )
+
+    def step_one(self, action: int) -> None:
+        """The same for row 0 alone and without a restart, for faces with one game."""
+        if not (0 <= action < self.game.num_actions and self.masks[0, action]):
+            raise ValueError(self.explain_illegal(0, action))
+        self._one_action[0] = action
+        self._step_rows(make_loops(self.game), self.all_rows[:1], self._one_action, False)
+
+    def _checked(self, actions: NDArray[np.integer[Any]], rows: Rows) -> NDArray[np.int64]:
+        actions = np.asarray(actions)
+        if actions.shape != rows.shape or not np.issubdtype(actions.dtype, np.integer):
+            raise ValueError(
+                f"actions have shape {actions.shape} and dtype {actions.dtype}; "
+                f"use one integer for each of the {len(rows)} games"
+            )
+        chosen = np.ascontiguousarray(actions, np.int64)
+        place = find_illegal(rows, chosen, self.masks)
+        if place >= 0:
+            row = int(rows[place])
+            raise ValueError(f"game {row}: {self.explain_illegal(row, int(chosen[place]))}")
+        return chosen
+
+    def explain_illegal(self, row: int, action: int) -> str:
+        """One sentence that says why `action` is not possible in `row`, and what is."""
+        if not self.masks[row].any():
+            return f"action {action} comes after the end of the game; start the next one first"
+        if 0 <= action < self.game.num_actions:
+            said = f"action {action} ({self.game.name_action(self.states[row], action)})"
+        else:
+            said = f"action {action}"
+        return f"{said} is not legal for player_{self.movers[row]}; {self.explain_legal(row)}"
+
+    def explain_legal(self, row: int) -> str:
+        """The legal actions of `row` in words."""
+        legal = np.flatnonzero(self.masks[row]).tolist()
+        return "legal are " + ", ".join(
+            f"{action} ({self.game.name_action(self.states[row], action)})" for action in legal
+        )
+
+    def view(self, rows: Rows | None = None) -> View:
+        """The decisions that wait in `rows` (all, if None), with fresh noise, as policies take them."""
+        rows = self.all_rows if rows is None else rows
+        seats = self.movers[rows]
+        noise = np.empty(len(rows))
+        fill_noise(rows, seats, self.streams, noise)
+        return View(self.game, self.options, self.states[rows], seats, self.observations[rows], self.masks[rows], noise)
+
+    def observe(self, rows: Rows, seats: NDArray[np.int8]) -> NDArray[np.float32]:
+        """What one seat of each of `rows` sees, (R, size) float32."""
+        observations = np.empty((len(rows), self.layout.size), np.float32)
+        masks = np.empty((len(rows), self.game.num_actions), np.int8)
+        make_loops(self.game).write(rows, seats, self.states, self.options, masks, observations)
+        return observations
+
+    def results(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Points (R, num_players) and winners (R, num_players) of each of `rows`."""
+        points = np.zeros((len(rows), self.num_players))
+        won = np.zeros((len(rows), self.num_players), np.int8)
+        make_loops(self.game).result(rows, self.states, self.options, points, won)
+        return points, won
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, thread_name_prefix="fivedice")

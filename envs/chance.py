@@ -1,0 +1,111 @@
+"""Where faces come from: a seed, or a script.
+
+Chance is an argument of the rules, never part of a game's state, so a copy of the state tells nobody the dice to come.
+It is a pair ``(stream, script)``:
+
+- ``stream`` is one `STREAM` record. Every seat has a stream of draws of its own, so that two policies compared on the
+  same game meet the same dice, whatever the other seats do in between.
+- ``script`` is an int8 array of faces that are used up first, in the order in which dice are drawn, whoever draws.
+
+Random words come from Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+SC 2011), a function of (seed, game, stream, draw): no generator has a state that could be shared, lost or disturbed.
+"""
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.kernel import kernel
+
+MAX_SEATS = 6
+NOISE = MAX_SEATS  # stream NOISE + seat holds the random numbers of the policy in that seat
+
+STREAM = np.dtype(
+    [
+        ("key", np.int64, (2,)),  # the seed as two words below 2**32
+        ("game", np.int64, (2,)),  # which game of that seed: (row, episode), each below 2**32
+        ("drawn", np.int32, (2 * MAX_SEATS,)),  # how many draws each stream has made
+        ("scripted", np.int32),  # how many faces of the script are used up
+    ]
+)
+
+Chance: TypeAlias = tuple[Any, NDArray[np.int8]]
+
+
+@kernel
+def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
+    """Four random words of 32 bits for a counter of four words and a key of two."""
+    # Products wrap around at 64 bits when compiled and do not in plain Python; the masks make both the same.
+    for _ in range(10):
+        a = 0xD2511F53 * c0
+        b = 0xCD9E8D57 * c2
+        c0 = ((b >> 32) & 0xFFFFFFFF) ^ c1 ^ k0
+        c1 = b & 0xFFFFFFFF
+        c2 = ((a >> 32) & 0xFFFFFFFF) ^ c3 ^ k1
+        c3 = a & 0xFFFFFFFF
+        k0 = (k0 + 0x9E3779B9) & 0xFFFFFFFF
+        k1 = (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return c0, c1, c2, c3
+
+
+@kernel
+def word(stream: Any, which: int) -> int:
+    """The next random word, 0 to 2**32 - 1, of stream `which`."""
+    draw = int(stream["drawn"][which])
+    stream["drawn"][which] = draw + 1
+    words = philox(
+        draw // 4,
+        which,
+        int(stream["game"][0]),
+        int(stream["game"][1]),
+        int(stream["key"][0]),
+        int(stream["key"][1]),
+    )
+    return words[draw % 4]
+
+
+@kernel
+def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: Chance) -> None:
+    """Roll every die whose slot is not in `keep` (bit i: slot i is kept), in slot order, to a face from 1 to `sides`.
+
+    Faces come from the script while it lasts. The others are the leading digits, in base `sides`, of one random
+    fraction of 32 bits: five dice of six sides are fair to within two parts in a million of each probability.
+    """
+    stream, script = chance
+    fraction = word(stream, seat)
+    for slot in range(len(dice)):
+        if not (keep >> slot) & 1:
+            if stream["scripted"] < len(script):
+                dice[slot] = script[stream["scripted"]]
+                stream["scripted"] += 1
+            else:
+                dice[slot] = ((fraction * sides) >> 32) + 1
+                fraction = (fraction * sides) & 0xFFFFFFFF
+
+
+@kernel
+def fill_noise(rows: NDArray[np.int64], seats: NDArray[np.int8], streams: Any, noise: NDArray[np.float64]) -> None:
+    """Write a number in [0, 1) for each of `rows` from the noise stream of the seat that decides there."""
+    for i in range(len(rows)):
+        noise[i] = word(streams[rows[i]], NOISE + seats[i]) / 4294967296.0
+
+
+def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArray[np.void]:
+    """`STREAM` records for games ``first_game``, … of `seed`; None takes entropy from the system."""
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise ValueError(f"seed={seed!r} is not a seed; use a non-negative integer or None")
+    streams = np.zeros(num_games, STREAM)
+    streams["key"] = np.random.SeedSequence(seed).generate_state(2, np.uint32)
+    streams["game"][:, 0] = np.arange(first_game, first_game + num_games)
+    return streams
+
+
+def new_script(faces: Iterable[int], sides: int) -> NDArray[np.int8]:
+    """A script of faces as chance takes it, checked against the number of `sides`."""
+    faces = list(faces)
+    for position, face in enumerate(faces):
+        if isinstance(face, bool) or not isinstance(face, (int, np.integer)) or not 1 <= face <= sides:
+            raise ValueError(f"script[{position}] is {face!r}; each entry must be a face from 1 to {sides}")
+    return np.array(faces, np.int8)

@@ -1,0 +1,81 @@
+"""Words for five dice."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.chance import Chance, roll_dice
+from fivedice.envs.kernel import kernel
+
+NUM_DICE = 5
+SIDES = 6
+KEEP_ALL = 31  # as a set of slots; every smaller set leaves something to throw
+
+Dice = NDArray[np.int8]  # (5,) faces 1..6
+
+
+@kernel
+def throw(dice: Dice, keep: int, seat: int, chance: Chance) -> None:
+    """Throw every die whose slot is not in `keep` (bit i: slot i is kept), in slot order, then sort the dice.
+
+    Sorted dice make equal throws look equal: 252 throws instead of 7776.
+    """
+    roll_dice(dice, keep, SIDES, seat, chance)
+    # The nine exchanges of the shortest sorting network for five (Knuth, The Art of Computer Programming 3, 5.3.4).
+    exchange(dice, 0, 3)
+    exchange(dice, 1, 4)
+    exchange(dice, 0, 2)
+    exchange(dice, 1, 3)
+    exchange(dice, 0, 1)
+    exchange(dice, 2, 4)
+    exchange(dice, 1, 2)
+    exchange(dice, 3, 4)
+    exchange(dice, 2, 3)
+
+
+@kernel
+def exchange(dice: Dice, left: int, right: int) -> None:
+    """Put the smaller of two dice on the left."""
+    smaller, larger = min(dice[left], dice[right]), max(dice[left], dice[right])
+    dice[left], dice[right] = smaller, larger
+
+
+@kernel
+def count(dice: Dice, face: int) -> int:
+    """How many dice show `face`."""
+    number = 0
+    for slot in range(NUM_DICE):
+        if dice[slot] == face:
+            number += 1
+    return number
+
+
+@kernel
+def total(dice: Dice) -> int:
+    """The sum of the five dice."""
+    number = 0
+    for slot in range(NUM_DICE):
+        number += int(dice[slot])
+    return number
+
+
+@kernel
+def is_run(dice: Dice, first: int) -> bool:
+    """Whether five sorted dice are `first`, `first` + 1, … `first` + 4."""
+    for slot in range(NUM_DICE):
+        if dice[slot] != first + slot:
+            return False
+    return True
+
+
+@kernel
+def is_five_alike(dice: Dice) -> bool:
+    """Whether five sorted dice all show one face."""
+    return bool(dice[0] == dice[4])
+
+
+@kernel
+def is_three_and_two(dice: Dice) -> bool:
+    """Whether five sorted dice are three of one face and two of another."""
+    low_pair = dice[0] == dice[1] and dice[2] == dice[4]
+    high_pair = dice[0] == dice[2] and dice[3] == dice[4]
+    return bool((low_pair or high_pair) and dice[0] != dice[4])

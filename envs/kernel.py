@@ -1,0 +1,105 @@
+"""The compiler. The only file that imports Numba.
+
+A rule is written once, as a plain Python function, and decorated with `kernel`. It then runs compiled; under
+``NUMBA_DISABLE_JIT=1`` the very same function runs as plain Python, which the tests use to check one against the other.
+
+Machine code is kept in the user's cache folder, so a machine compiles a rule once. Numba's own cache looks at the file
+of the decorated function only and would keep stale code when a rule that it *calls* is edited elsewhere
+(https://numba.readthedocs.io/en/stable/developer/caching.html). Here the stamp of every cached function covers all
+sources of the project, so that editing any file compiles anew what is used next.
+"""
+
+import contextlib
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar
+
+import numba
+from numba.core import caching, config
+from numba.misc.appdirs import AppDirs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PACKAGES = (Path(__file__).parent, Path(__file__).parent.parent / "agents")
+
+
+@cache
+def _stamp(source: str) -> str:
+    """A digest of everything that machine code of a function in `source` depends on, besides Numba's own version."""
+    digest = hashlib.sha256(repr((sys.version_info, config.BOUNDSCHECK, config.DEBUG)).encode())
+    files = {Path(source), *(path for package in PACKAGES for path in package.rglob("*.py"))}
+    for path in sorted(files):
+        digest.update(path.read_bytes() if path.is_file() else b"")
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+class _ProjectLocator(caching._CacheLocator):
+    """Keeps machine code in the user's cache folder, one folder for each place that the project is installed in."""
+
+    def __init__(self, function: FunctionType, source: str) -> None:
+        self._source = source
+        self._line = function.__code__.co_firstlineno
+        root = config.CACHE_DIR or AppDirs(appname="fivedice", appauthor=False).user_cache_dir
+        self._py_file = source  # the name Numba reads for its own messages
+        self._folder = Path(root) / hashlib.sha256(str(Path(source).parent).encode()).hexdigest()[:16]
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return _stamp(self._source)
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, function: FunctionType, source: str) -> "_ProjectLocator | None":
+        locator = cls(function, source)
+        try:
+            locator._folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return None
+        return locator if os.access(locator._folder, os.W_OK) else None
+
+
+class _ProjectCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_ProjectLocator]  # noqa: RUF012  # the name and form Numba reads
+
+
+class _ProjectCache(caching.FunctionCache):
+    _impl_class = _ProjectCacheImpl
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        # Numba pickles the closure, which differs from process to process where the closure holds compiled functions.
+        # Their names are enough here: the stamp covers their text.
+        return signature, codegen.magic_tuple(), _closure_names(self._py_func)
+
+
+def _closure_names(function: Callable[..., Any]) -> tuple[Any, ...]:
+    names: list[Any] = []
+    for cell in function.__closure__ or ():
+        value = getattr(cell.cell_contents, "py_func", cell.cell_contents)
+        if isinstance(value, FunctionType):
+            names.append((value.__module__, value.__qualname__, _closure_names(value)))
+        else:
+            names.append(repr(value))
+    return tuple(names)
+
+
+def kernel(function: F) -> F:
+    """Compile `function` on its first call, or load its machine code if no source has changed since.
+
+    The compiled function releases the GIL and trusts its arguments: whoever calls it checks them. Functions that a
+    factory makes for one game each (closures over that game's rules) are told apart by the names of those rules.
+    """
+    dispatcher: Any = numba.njit(nogil=True)(function)
+    if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
+        with contextlib.suppress(RuntimeError):  # no folder to write to: compile in each process
+            dispatcher._cache = _ProjectCache(function)
+    return dispatcher  # type: ignore[no-any-return]  # Numba ships no type hints

@@ -1,0 +1,214 @@
+"""What is declared of a game: name, seats, options, actions, observation, and the functions that are its rules."""
+
+import difflib
+import hashlib
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.chance import Chance
+
+State: TypeAlias = Any  # one record of the game's STATE dtype (np.void in Python, a Numba record when compiled)
+Options: TypeAlias = Any  # one record of the game's options dtype
+
+
+class Rules(Protocol):
+    """The verbs of a game. Each is a `kernel` and trusts its caller; a state is changed in place."""
+
+    __name__: str
+    STATE: np.dtype[np.void]
+    OPTIONS: "tuple[Option, ...]"
+
+    def setup(self, state: State, options: Options, chance: Chance) -> None:
+        """Make `state` the start of a game, the first throw included."""
+
+    def current_player(self, state: State) -> int:
+        """The seat that decides; that of the last mover once the game is over."""
+
+    def legal_actions(self, state: State, options: Options, mask: NDArray[np.int8]) -> None:
+        """Write 1 for each legal action of the seat to move into `mask`, else 0; all 0 once the game is over."""
+
+    def apply(self, state: State, options: Options, action: int, chance: Chance) -> None:
+        """Carry out a legal `action`, and what chance does before the next decision."""
+
+    def is_terminal(self, state: State, options: Options) -> bool:
+        """Whether the game is over."""
+
+    def scores(self, state: State, options: Options, points: NDArray[np.float64]) -> None:
+        """Write each seat's points so far."""
+
+    def winners(self, state: State, options: Options, won: NDArray[np.int8]) -> None:
+        """Write 1 for each seat that shares the win, else 0; meaningful once the game is over."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A rule that can be chosen. The first of `choices` is the default; all are of one type, str or bool."""
+
+    name: str
+    choices: tuple[str, ...] | tuple[bool, ...]
+    meaning: str
+
+    def encode(self, value: object) -> int:
+        """The number that stands for `value` in the options record: 0 or 1 for a bool, else its place in `choices`."""
+        for place, choice in enumerate(self.choices):
+            if value == choice and isinstance(value, type(choice)):
+                return int(choice) if isinstance(choice, bool) else place
+        valid = " or ".join(repr(choice) for choice in self.choices)
+        raise ValueError(f"{self.name}={value!r} is not a choice of this game; use {valid}")
+
+    def decode(self, number: int) -> str | bool:
+        """The value that `number` stands for."""
+        return bool(number) if isinstance(self.choices[0], bool) else self.choices[number]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One named part of an observation."""
+
+    name: str
+    shape: tuple[int, ...]
+    low: float
+    high: float
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return int(np.prod(self.shape))
+
+
+class Layout:
+    """An observation as a table: its pieces in the order in which they stand in the flat float32 vector."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self.pieces = tuple(pieces)
+        self.size = sum(piece.size for piece in pieces)
+
+    def slices(self) -> Iterator[tuple[Piece, slice]]:
+        """Each piece with its place in the vector."""
+        start = 0
+        for piece in self.pieces:
+            yield piece, slice(start, start + piece.size)
+            start += piece.size
+
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The lowest and the highest value of each number of the vector."""
+        low = np.concatenate([np.full(piece.size, piece.low, np.float32) for piece in self.pieces])
+        high = np.concatenate([np.full(piece.size, piece.high, np.float32) for piece in self.pieces])
+        return low, high
+
+    def named(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        """Views of the pieces of one observation (size,) or of many (…, size), in the shapes of the table."""
+        leading = observation.shape[:-1]
+        return {piece.name: observation[..., at].reshape(*leading, *piece.shape) for piece, at in self.slices()}
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever what a network was trained on would mean something else."""
+        text = repr([(piece.name, piece.shape, piece.low, piece.high) for piece in self.pieces])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A game, declared. Its folder under ``envs/`` makes one instance, named ``GAME``.
+
+    Args:
+        name: as in ids and file names, such as ``"yum"``.
+        title: as on the box.
+        version: the number in the ids; raised when observations, actions, rewards or rules change.
+        min_players, max_players, default_players: how many seats there may be.
+        longest: no game has more decisions of one seat than this.
+        rules: the module with the verbs.
+        layout: the observation's table for a number of seats.
+        observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
+        action_names: each action in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
+        name_action: ``(state, action)`` in words that show the dice, as ``"keep 5 5 5"``.
+        render: ``(state, options)`` as text for a terminal.
+    """
+
+    name: str
+    title: str
+    version: int
+    min_players: int
+    max_players: int
+    default_players: int
+    longest: int
+    rules: Rules
+    layout: Callable[[int], Layout]
+    observe: Callable[[State, Options, int, NDArray[np.float32]], None]
+    action_names: tuple[str, ...]
+    name_action: Callable[[State, int], str]
+    render: Callable[[State, Options], str]
+
+    def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
+        # A game is its code: copies and pickles of what holds one refer to the folder's GAME.
+        return _game_of_package, (self.rules.__name__.rpartition(".")[0],)
+
+    @property
+    def aec_id(self) -> str:
+        """The id of the PettingZoo environment."""
+        return f"fivedice/{self.name}-v{self.version}"
+
+    @property
+    def gymnasium_id(self) -> str:
+        """The id of the Gymnasium environment."""
+        return f"fivedice/{''.join(word.capitalize() for word in self.name.split('_'))}-v{self.version}"
+
+    @property
+    def num_actions(self) -> int:
+        """The size of the discrete action space."""
+        return len(self.action_names)
+
+    @property
+    def action_digest(self) -> str:
+        """Changes whenever an action's number would mean something else."""
+        return hashlib.sha256("\n".join(self.action_names).encode()).hexdigest()[:16]
+
+    @cached_property
+    def options_dtype(self) -> np.dtype[np.void]:
+        """The record that the rules take as ``options``."""
+        return np.dtype([("num_players", np.int32), *((option.name, np.int32) for option in self.rules.OPTIONS)])
+
+    def make_options(self, num_players: int | None, chosen: Mapping[str, object]) -> Options:
+        """The options record for these choices, or a ValueError that says what is wrong and what would be right."""
+        if num_players is None:
+            num_players = self.default_players
+        if isinstance(num_players, bool) or not isinstance(num_players, (int, np.integer)):
+            raise ValueError(f"num_players={num_players!r} is not a whole number")
+        if not self.min_players <= num_players <= self.max_players:
+            raise ValueError(
+                f"num_players={num_players} is not possible in {self.title}; "
+                f"use {self.min_players} to {self.max_players}"
+            )
+        known = {option.name: option for option in self.rules.OPTIONS}
+        for name in chosen:
+            if name not in known:
+                raise ValueError(unknown_name(f"option of {self.title}", name, known))
+        record = np.zeros(1, self.options_dtype)
+        record["num_players"] = num_players
+        for option in self.rules.OPTIONS:
+            record[option.name] = option.encode(chosen.get(option.name, option.choices[0]))
+        return record[0]
+
+    def options_dict(self, options: Options) -> dict[str, str | bool]:
+        """The choices in an options record by name, without the number of players."""
+        return {option.name: option.decode(int(options[option.name])) for option in self.rules.OPTIONS}
+
+
+def _game_of_package(package: str) -> Game:
+    game: Game = importlib.import_module(package).GAME
+    return game
+
+
+def unknown_name(kind: str, name: str, valid: "Mapping[str, object] | tuple[str, ...]") -> str:
+    """One sentence for a name that is not among the valid ones, with the nearest of them."""
+    near = difflib.get_close_matches(name, list(valid), n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(map(repr, valid)) or 'none'}"
+    return f"{name!r} is not a known {kind}; {hint}"

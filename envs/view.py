@@ -1,0 +1,47 @@
+"""What policies are shown: the decisions that wait for them, batched."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.spec import Game, Options
+
+
+@dataclass(frozen=True)
+class View:
+    """N decisions of one game, each of the seat to move.
+
+    Args:
+        game: the game they are of.
+        options: the options record, the same for all.
+        states: (N,) records of the game's STATE dtype.
+        seats: (N,) int8, who decides.
+        observations: (N, size) float32, what those seats see.
+        masks: (N, num_actions) int8, 1 for each legal action.
+        noise: (N,) float64 in [0, 1), a random number for each decision that belongs to that game and seat. A policy
+            that draws its actions from these gives the same actions whatever other games share its batch.
+    """
+
+    game: Game
+    options: Options
+    states: NDArray[np.void]
+    seats: NDArray[np.int8]
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    noise: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.seats)
+
+    def rows(self, rows: NDArray[np.intp]) -> "View":
+        """The view of some of the decisions."""
+        return View(
+            self.game,
+            self.options,
+            self.states[rows],
+            self.seats[rows],
+            self.observations[rows],
+            self.masks[rows],
+            self.noise[rows],
+        )

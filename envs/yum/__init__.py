@@ -1,0 +1,22 @@
+"""Yum (Parker Brothers): twelve boxes, five dice, three throws."""
+
+from typing import cast
+
+from fivedice.envs.spec import Game, Rules
+from fivedice.envs.yum import observe, render, rules
+
+GAME = Game(
+    name="yum",
+    title="Yum",
+    version=0,
+    min_players=1,
+    max_players=6,
+    default_players=2,
+    longest=rules.NUM_BOXES * 3,
+    rules=cast(Rules, rules),
+    layout=observe.layout,
+    observe=observe.observe,
+    action_names=render.action_names(),
+    name_action=render.name_action,
+    render=render.render,
+)
