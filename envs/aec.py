@@ -16,6 +16,7 @@ from pettingzoo import AECEnv
 
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import new_streams
+from fivedice.envs.reward import REWARDS
 from fivedice.envs.spec import Game, unknown_name
 from fivedice.envs.view import View
 
@@ -100,7 +101,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         return self.action_spaces[agent]
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos"):
+        if name in ("agents", "num_agents", "agent_selection", "rewards", "terminations", "truncations", "infos"):
             raise AttributeError(f"{name!r} does not exist before the first game: call reset()")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -191,6 +192,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             print(text, end="\n\n", flush=True)
         return None
 
+    def close(self) -> None:
+        """Nothing is held that would have to be released."""
+
     def _print(self) -> None:
         if self.render_mode == "human":
             self.render()
@@ -242,6 +246,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         batch = self._batch
         batch.states[:], batch.streams[:] = snapshot.state, snapshot.stream
         batch.scripts = snapshot.script.copy()
+        batch._has_started = True  # so that reset() goes on to the snapshot's next game
         batch.show()
         self.agents = list(snapshot.agents)
         self.rewards = {agent: kept[0] for agent, kept in snapshot.agents.items()}
@@ -262,7 +267,12 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         return twin
 
     def _options(self) -> dict[str, Any]:
-        return {"num_players": self._batch.num_players, **self.game.options_dict(self._batch.options)}
+        batch = self._batch
+        return {
+            "num_players": batch.num_players,
+            "reward": REWARDS[batch.kind],  # a snapshot holds rewards not collected yet
+            **self.game.options_dict(batch.options),
+        }
 
     def _require_reset(self, method: str) -> None:
         if "agents" not in self.__dict__:

@@ -57,7 +57,7 @@ def word(stream: Any, which: int) -> int:
     stream["drawn"][which] = draw + 1
     words = philox(
         draw // 4,
-        which,
+        int(which),
         int(stream["game"][0]),
         int(stream["game"][1]),
         int(stream["key"][0]),

@@ -30,8 +30,8 @@ PACKAGES = (Path(__file__).parent, Path(__file__).parent.parent / "agents")
 
 @cache
 def _stamp(source: str) -> str:
-    """A digest of everything that machine code of a function in `source` depends on, besides Numba's own version."""
-    digest = hashlib.sha256(repr((sys.version_info, config.BOUNDSCHECK, config.DEBUG)).encode())
+    """A digest of all sources that machine code of a function in `source` may come from."""
+    digest = hashlib.sha256()
     files = {Path(source), *(path for package in PACKAGES for path in package.rglob("*.py"))}
     for path in sorted(files):
         digest.update(path.read_bytes() if path.is_file() else b"")
@@ -40,14 +40,16 @@ def _stamp(source: str) -> str:
 
 
 class _ProjectLocator(caching._CacheLocator):
-    """Keeps machine code in the user's cache folder, one folder for each place that the project is installed in."""
+    """Keeps machine code in the user's cache folder, apart for each installed place and each way of compiling."""
 
     def __init__(self, function: FunctionType, source: str) -> None:
         self._source = source
         self._line = function.__code__.co_firstlineno
         root = config.CACHE_DIR or AppDirs(appname="fivedice", appauthor=False).user_cache_dir
         self._py_file = source  # the name Numba reads for its own messages
-        self._folder = Path(root) / hashlib.sha256(str(Path(source).parent).encode()).hexdigest()[:16]
+        # Not part of the stamp: a run with bounds checks would throw away the code of all others, and they its.
+        place = repr((str(Path(source).parent), tuple(sys.version_info), config.BOUNDSCHECK, config.DEBUG))
+        self._folder = Path(root) / hashlib.sha256(place.encode()).hexdigest()[:16]
 
     def get_cache_path(self) -> str:
         return str(self._folder)
