@@ -1,1 +1,10 @@
 """The players: policies, checkpoints, training, matches, and the command line."""
+
+if __name__ != "fivedice.agents":
+    raise ImportError(
+        "import this package as 'fivedice.agents', after 'pip install -e .'; 'agents' is only the folder's name"
+    )
+
+from fivedice.agents.policy import load
+
+__all__ = ["load"]

@@ -1,23 +1,35 @@
-"""What a policy is: whoever decides, batched. Random, greedy, exact, checkpoint and human are the same kind of thing."""
+"""Policies by name."""
 
-from typing import Protocol
+import importlib
+from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
+from fivedice.agents.baselines import GreedyPolicy, RandomPolicy
+from fivedice.envs.view import Policy, View
 
-from fivedice.envs.view import View
+__all__ = ["NAMES", "Policy", "View", "load"]
+
+NAMES = ("random", "greedy")
 
 
-class Policy(Protocol):
-    """Decides for every row of a view at once."""
+def load(name: str | Path, *, deterministic: bool = True) -> Policy:
+    """A policy for ``"random"``, ``"greedy"`` or a checkpoint file.
 
-    name: str
+    Args:
+        name: one of the names, or the path of a ``.safetensors`` file. Nothing in it is executed.
+        deterministic: whether a checkpoint plays its likeliest action, or draws from its probabilities.
 
-    def act(self, view: View) -> NDArray[np.int64]:
-        """A legal action for each of the N decisions of `view`, (N,) int64.
-
-        The same view always gives the same actions: what is random in a policy comes from ``view.noise``.
-
-        Raises:
-            ValueError: the policy cannot play this game, or not with these options or seats.
-        """
+    Raises:
+        ValueError: there is no such policy, or the file is not a checkpoint that this version can play.
+    """
+    if name == "random":
+        return RandomPolicy()
+    if name == "greedy":
+        return GreedyPolicy()
+    path = Path(name)
+    if path.suffix != ".safetensors":
+        raise ValueError(
+            f"{str(name)!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
+        )
+    checkpoint = importlib.import_module("fivedice.agents.checkpoint")  # brings in torch, which the others do without
+    policy: Policy = checkpoint.load_checkpoint(path, deterministic=deterministic)
+    return policy

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.chance import MAX_SEATS, fill_noise, new_script, new_streams
+from fivedice.envs.chance import MAX_SEATS, NOISE, fill_noise, new_script, new_streams
 from fivedice.envs.dice import SIDES
 from fivedice.envs.kernel import kernel
 from fivedice.envs.reward import WIN, pay, reward_kind
@@ -313,9 +313,14 @@ class Batch:
         """The decisions that wait in `rows` (all, if None), with fresh noise, as policies take them."""
         rows = self.all_rows if rows is None else rows
         seats = self.movers[rows]
-        noise = np.empty(len(rows))
-        fill_noise(rows, seats, self.streams, noise)
+        noise = self.noise(rows, NOISE + seats.astype(np.int64))
         return View(self.game, self.options, self.states[rows], seats, self.observations[rows], self.masks[rows], noise)
+
+    def noise(self, rows: Rows, streams: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The next number in [0, 1) of one stream of each of `rows`, (R,)."""
+        noise = np.empty(len(rows))
+        fill_noise(rows, streams, self.streams, noise)
+        return noise
 
     def observe(self, rows: Rows, seats: NDArray[np.int8]) -> NDArray[np.float32]:
         """What one seat of each of `rows` sees, (R, size) float32."""

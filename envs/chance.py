@@ -5,7 +5,8 @@ It is a pair ``(stream, script)``:
 
 - ``stream`` is one `STREAM` record. Every seat has a stream of draws of its own, so that two policies compared on the
   same game meet the same dice, whatever the other seats do in between.
-- ``script`` is an int8 array of faces that are used up first, in the order in which dice are drawn, whoever draws.
+- ``script`` is an int8 array of faces that are used up first, in the order in which dice are drawn, whoever draws. A
+  `BLANK` in it is filled in by the generator, so that a script of blanks records what was drawn.
 
 Random words come from Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 SC 2011), a function of (seed, game, stream, draw): no generator has a state that could be shared, lost or disturbed.
@@ -21,12 +22,14 @@ from fivedice.envs.kernel import kernel
 
 MAX_SEATS = 6
 NOISE = MAX_SEATS  # stream NOISE + seat holds the random numbers of the policy in that seat
+SEATING = 2 * MAX_SEATS  # the stream that decides who sits where
+BLANK = 0  # in a script
 
 STREAM = np.dtype(
     [
         ("key", np.int64, (2,)),  # the seed as two words below 2**32
         ("game", np.int64, (2,)),  # which game of that seed: (row, episode), each below 2**32
-        ("drawn", np.int32, (2 * MAX_SEATS,)),  # how many draws each stream has made
+        ("drawn", np.int32, (2 * MAX_SEATS + 1,)),  # how many draws each stream has made
         ("scripted", np.int32),  # how many faces of the script are used up
     ]
 )
@@ -77,19 +80,23 @@ def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: 
     fraction = word(stream, seat)
     for slot in range(len(dice)):
         if not (keep >> slot) & 1:
-            if stream["scripted"] < len(script):
-                dice[slot] = script[stream["scripted"]]
+            place = stream["scripted"]
+            if place < len(script):
                 stream["scripted"] += 1
-            else:
-                dice[slot] = ((fraction * sides) >> 32) + 1
-                fraction = (fraction * sides) & 0xFFFFFFFF
+                if script[place] != BLANK:
+                    dice[slot] = script[place]
+                    continue
+            dice[slot] = ((fraction * sides) >> 32) + 1
+            fraction = (fraction * sides) & 0xFFFFFFFF
+            if place < len(script):
+                script[place] = dice[slot]
 
 
 @kernel
-def fill_noise(rows: NDArray[np.int64], seats: NDArray[np.int8], streams: Any, noise: NDArray[np.float64]) -> None:
-    """Write a number in [0, 1) for each of `rows` from the noise stream of the seat that decides there."""
+def fill_noise(rows: NDArray[np.int64], which: NDArray[np.int64], streams: Any, noise: NDArray[np.float64]) -> None:
+    """Write a number in [0, 1) for each of `rows` (R,) from its stream `which` (R,)."""
     for i in range(len(rows)):
-        noise[i] = word(streams[rows[i]], NOISE + seats[i]) / 4294967296.0
+        noise[i] = word(streams[rows[i]], which[i]) / 4294967296.0
 
 
 def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArray[np.void]:
@@ -103,9 +110,12 @@ def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArra
 
 
 def new_script(faces: Iterable[int], sides: int) -> NDArray[np.int8]:
-    """A script of faces as chance takes it, checked against the number of `sides`."""
+    """A script of faces, or `BLANK` for one from the generator, as chance takes it."""
     faces = list(faces)
     for position, face in enumerate(faces):
-        if isinstance(face, bool) or not isinstance(face, (int, np.integer)) or not 1 <= face <= sides:
-            raise ValueError(f"script[{position}] is {face!r}; each entry must be a face from 1 to {sides}")
+        if isinstance(face, bool) or not isinstance(face, (int, np.integer)) or not BLANK <= face <= sides:
+            raise ValueError(
+                f"script[{position}] is {face!r}; "
+                f"each entry must be a face from 1 to {sides}, or {BLANK} for one from the generator"
+            )
     return np.array(faces, np.int8)

@@ -1,6 +1,7 @@
-"""What policies are shown: the decisions that wait for them, batched."""
+"""What policies are shown, the decisions that wait for them, and what a policy is. Both are batched."""
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,3 +46,19 @@ class View:
             self.masks[rows],
             self.noise[rows],
         )
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Whoever decides: random, greedy, exact, a checkpoint or a person, in training, matches and play alike."""
+
+    name: str
+
+    def act(self, view: View) -> NDArray[np.int64]:
+        """A legal action for each of the N decisions of `view`, (N,) int64.
+
+        The same view always gives the same actions: what is random in a policy comes from ``view.noise``.
+
+        Raises:
+            ValueError: the policy cannot play this game, or not with these options or seats.
+        """

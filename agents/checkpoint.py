@@ -1,0 +1,145 @@
+"""A policy in one file: the tensors of its network and a card that says what it plays. Loading executes nothing."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from fivedice.agents.files import write_whole
+from fivedice.agents.network import Network, likeliest, sampled
+from fivedice.envs import load_game
+from fivedice.envs.spec import Game, Options
+from fivedice.envs.view import View
+
+FORMAT = "fivedice checkpoint 1"
+REQUIRED = {
+    "game": str,
+    "game_version": int,
+    "num_players": int,
+    "options": dict,
+    "observation_digest": str,
+    "action_digest": str,
+    "network": dict,
+}
+
+
+def make_card(game: Game, options: Options, net_arch: tuple[int, ...], activation: str) -> dict[str, Any]:
+    """The part of a card that says what a policy plays; the trainer adds how it came about."""
+    num_players = int(options["num_players"])
+    return {
+        "game": game.name,
+        "game_version": game.version,
+        "num_players": num_players,
+        "options": game.options_dict(options),
+        "observation_digest": game.layout(num_players).digest,
+        "action_digest": game.action_digest,
+        "network": {"net_arch": list(net_arch), "activation": activation},
+    }
+
+
+def save_checkpoint(path: Path, card: Mapping[str, Any], network: Network) -> None:
+    """Write one file, whole or not at all."""
+    metadata = {"format": FORMAT, "card": json.dumps(card)}
+    write_whole(path, partial(save_file, network.tensors, metadata=metadata))
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """The card of a checkpoint.
+
+    Raises:
+        ValueError: there is no such file, or it is not a checkpoint.
+    """
+    _, card = _read(path, with_tensors=False)
+    return card
+
+
+def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPolicy":
+    """A policy from a checkpoint; see `fivedice.agents.load`."""
+    tensors, card = _read(path, with_tensors=True)
+    try:
+        game = load_game(card["game"])
+        options = game.make_options(card["num_players"], card["options"])
+        layout = game.layout(card["num_players"])
+        if card["game_version"] != game.version:
+            raise ValueError(f"it plays version {card['game_version']} of {game.title}; this is version {game.version}")
+        if (card["observation_digest"], card["action_digest"]) != (layout.digest, game.action_digest):
+            raise ValueError("its observations or actions are laid out differently from this version's")
+        shape = card["network"]
+        network = Network(tensors, layout.size, game.num_actions, shape["net_arch"], shape["activation"])
+    except (ValueError, KeyError, TypeError) as error:
+        _refuse(path, error)
+    return CheckpointPolicy(path.stem, game, options, network, deterministic=deterministic)
+
+
+class CheckpointPolicy:
+    """A network that plays one game with one set of options and seats.
+
+    Args:
+        name: what tables and infos call it.
+        game, options: what it plays.
+        network: how.
+        deterministic: whether it plays its likeliest action, or draws from its probabilities with the view's noise.
+    """
+
+    def __init__(
+        self, name: str, game: Game, options: Options, network: Network, *, deterministic: bool = True
+    ) -> None:
+        self.name = name
+        self.game, self.options, self.network = game, options, network
+        self.deterministic = deterministic
+
+    def act(self, view: View) -> NDArray[np.int64]:
+        """One action for each row, (N,) int64.
+
+        Raises:
+            ValueError: the view is of another game, or of other options or seats.
+        """
+        if view.game is not self.game or view.options != self.options:
+            raise ValueError(
+                f"{self.name} plays {_describe(self.game, self.options)}, not {_describe(view.game, view.options)}"
+            )
+        if not view.masks.any(axis=1).all():
+            raise ValueError("a row of the view has no legal action: its game is over")
+        actions = np.empty(len(view), np.int64)
+        logits = self.network.logits(view.observations)
+        if self.deterministic:
+            likeliest(logits, view.masks, actions)
+        else:
+            sampled(logits, view.masks, view.noise, actions)
+        return actions
+
+
+def _describe(game: Game, options: Options) -> str:
+    chosen = ", ".join(f"{name}={value!r}" for name, value in game.options_dict(options).items())
+    return f"{game.title} with {options['num_players']} seats ({chosen})"
+
+
+def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()} if with_tensors else {}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        _refuse(path, f"it is not a whole safetensors file ({error})")
+    if metadata.get("format") != FORMAT:
+        _refuse(path, f"its format is {metadata.get('format')!r}, not {FORMAT!r}")
+    try:
+        card = json.loads(metadata["card"])
+    except (KeyError, ValueError):
+        _refuse(path, "its card is missing or is not JSON")
+    for field, kind in REQUIRED.items():
+        if not isinstance(card, dict) or not isinstance(card.get(field), kind):
+            _refuse(path, f"its card has no {field}")
+    return tensors, card
+
+
+def _refuse(path: Path, why: object) -> NoReturn:
+    raise ValueError(f"{path} is not a checkpoint that can be played: {why}") from None

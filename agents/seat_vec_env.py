@@ -1,0 +1,133 @@
+"""One seat of N games as Stable-Baselines3's VecEnv."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
+
+from fivedice.envs import load_game
+from fivedice.envs.spec import Game
+from fivedice.envs.table import Opponents, Table
+
+
+class SeatVecEnv(VecEnv):
+    """N games, the learner in one seat of each, policies in the others, for ``MaskablePPO(policy, env)``.
+
+    Observations are float32 (N, size). A reward is everything that the learner's seat was paid from one of its
+    decisions to its next, times `reward_scale`. A finished game is followed by the next at once, as Stable-Baselines3
+    has it: its info holds ``terminal_observation``, ``score`` (points), ``rank`` (1 for a win, alone or shared),
+    ``win`` (1, a share of 1, or 0), ``seat``, ``opponents`` (names), and ``episode`` for the learner's own log.
+
+    Args:
+        game: what is played, or its name.
+        num_envs: how many games.
+        opponents, seat, num_players, reward, options: as for `Table`.
+        reward_scale: what a reward is multiplied with.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        num_envs: int,
+        *,
+        opponents: Opponents = "random",
+        seat: int | str = "random",
+        num_players: int | None = None,
+        reward: str | None = None,
+        reward_scale: float = 1.0,
+        **options: Any,
+    ) -> None:
+        self.game = load_game(game) if isinstance(game, str) else game
+        self.table = Table(
+            self.game, num_envs, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
+        )
+        self.reward_scale = reward_scale
+        self.render_mode = None
+        low, high = self.table.batch.layout.bounds()
+        super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), spaces.Discrete(self.game.num_actions))
+        self._seed: int | None = None
+        self._actions = np.zeros(num_envs, np.int64)
+        self._returns = np.zeros(num_envs)
+        self._lengths = np.zeros(num_envs, np.int64)
+
+    def seed(self, seed: int | None = None) -> Sequence[None | int]:
+        """Play that seed's games from the next reset on; row i plays its game i."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def reset(self) -> VecEnvObs:
+        """Start every game, (N, size) float32."""
+        self.table.reset(self._seed)
+        self._seed = None
+        self._returns[:] = 0.0
+        self._lengths[:] = 0
+        return self.table.batch.observations.copy()
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Take the actions that `step_wait` carries out."""
+        self._actions = np.asarray(actions)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Carry out the actions, let the others play, and start the next game where one is over."""
+        table, batch = self.table, self.table.batch
+        table.step(self._actions)
+        rewards = (table.paid * self.reward_scale).astype(np.float32)
+        self._returns += rewards
+        self._lengths += 1
+        terminated = batch.terminated.copy()
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        finished = np.flatnonzero(terminated)
+        if len(finished):
+            outcome = table.outcome(finished)
+            for i, row in enumerate(finished):
+                infos[row] = {
+                    "terminal_observation": outcome.observations[i],
+                    "TimeLimit.truncated": False,
+                    "score": float(outcome.scores[i]),
+                    "rank": int(outcome.ranks[i]),
+                    "win": float(outcome.wins[i]),
+                    "seat": int(table.seats[row]),
+                    "opponents": table.opponents(int(row)),
+                    "episode": {"r": float(self._returns[row]), "l": int(self._lengths[row])},
+                }
+            self._returns[finished] = 0.0
+            self._lengths[finished] = 0
+            table.restart(finished)
+        return batch.observations.copy(), rewards, terminated, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions, bool (N, num_actions)."""
+        return self.table.batch.masks.astype(np.bool_)
+
+    def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> Any:
+        """Only ``"action_masks"``, which sb3-contrib asks for: one array (N, num_actions), not a list of rows."""
+        if method_name != "action_masks":
+            raise AttributeError(f"the games of this environment have no method {method_name!r}; use 'action_masks'")
+        masks = self.action_masks()
+        return masks if indices is None else masks[list(self._get_indices(indices))]
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """An attribute of this object, once for each game that `indices` names."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Not possible: the games have no attributes of their own."""
+        raise AttributeError(f"{attr_name!r} cannot be set: the games share one array")
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
+        """Never."""
+        return [False for _ in self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """None: a thousand games are not looked at."""
+        return [None] * self.num_envs
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _get_indices(self, indices: VecEnvIndices) -> Iterable[int]:
+        return range(self.num_envs) if indices is None else [indices] if isinstance(indices, int) else indices
