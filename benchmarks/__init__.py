@@ -1,0 +1,1 @@
+"""Speed, measured against named peers on the machine at hand: ``python -m benchmarks --help``."""

@@ -1,0 +1,148 @@
+"""Batched Yum, two seats, random legal play, on one core.
+
+Two loops. `play` is the `Batch` as users run it: every action checked, masks and observations of all rows written,
+finished games started anew. `rules` are the rules alone: `legal_actions` and `apply`, finished games started anew.
+Both take each action in the same way: the k-th legal one, k from one uniform number.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.measure import Claim, alternate, rate, spread
+from fivedice.envs import load_game
+from fivedice.envs.batch import Batch
+from fivedice.envs.chance import new_streams
+from fivedice.envs.kernel import kernel
+from fivedice.envs.yum import rules
+
+GAME = load_game("yum")
+SIZES = (512, 1024, 2048, 4096, 16384, 65536)
+SECONDS = 1.0
+PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
+
+
+@kernel
+def pick(masks: NDArray[np.int8], noise: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+    """Write a legal action of each row, all equally likely."""
+    for row in range(len(masks)):
+        actions[row] = pick_one(masks[row], noise[row])
+
+
+@kernel
+def pick_one(mask: NDArray[np.int8], noise: float) -> int:
+    """The k-th legal action, where `noise` in [0, 1) chooses k."""
+    legal = 0
+    for action in range(len(mask)):
+        legal += mask[action]
+    k = int(noise * legal)
+    for action in range(len(mask)):
+        if mask[action]:
+            if k == 0:
+                return action
+            k -= 1
+    return -1
+
+
+@kernel
+def play_rules(
+    states: Any,
+    options: Any,
+    streams: Any,
+    script: NDArray[np.int8],
+    masks: NDArray[np.int8],
+    noise: NDArray[np.float64],
+) -> None:
+    """One decision of each game by the rules alone; `masks` are those of the decisions that wait."""
+    for row in range(len(states)):
+        state, chance = states[row], (streams[row], script)
+        rules.apply(state, options, pick_one(masks[row], noise[row]), chance)
+        if rules.is_terminal(state, options):
+            rules.setup(state, options, chance)
+        rules.legal_actions(state, options, masks[row])
+
+
+def play(num_games: int, threads: int = 1) -> Callable[[], int]:
+    """A function that plays one decision of each of `num_games` and returns how many those were."""
+    batch = Batch(GAME, num_games, num_players=2, threads=threads)
+    batch.reset(seed=1)
+    generator = np.random.default_rng(1)
+    noise, actions = np.empty(num_games), np.empty(num_games, np.int64)
+    pool = ThreadPoolExecutor(threads)
+    shares = [slice(i * num_games // threads, (i + 1) * num_games // threads) for i in range(threads)]
+
+    def pick_share(share: slice) -> None:
+        pick(batch.masks[share], noise[share], actions[share])
+
+    def step() -> int:
+        generator.random(out=noise)
+        if threads == 1:
+            pick(batch.masks, noise, actions)
+        else:
+            list(pool.map(pick_share, shares))
+        batch.step(actions)
+        return num_games
+
+    step()
+    return step
+
+
+def play_by_rules(num_games: int) -> Callable[[], int]:
+    """The same for the rules alone."""
+    options = GAME.make_options(2, {})
+    states, streams = np.zeros(num_games, rules.STATE), new_streams(1, num_games)
+    masks, script = np.zeros((num_games, rules.NUM_ACTIONS), np.int8), np.zeros(0, np.int8)
+    for row in range(num_games):
+        rules.setup(states[row], options, (streams[row], script))
+        rules.legal_actions(states[row], options, masks[row])
+    generator = np.random.default_rng(1)
+    noise = np.empty(num_games)
+
+    def step() -> int:
+        generator.random(out=noise)
+        play_rules(states, options, streams, script, masks, noise)
+        return num_games
+
+    step()
+    return step
+
+
+def best_size(make: Callable[[int], Callable[[], int]], sizes: tuple[int, ...] = SIZES) -> int:
+    """The number of games with which `make` is fastest."""
+    return max(sizes, key=lambda size: rate(make(size), SECONDS / 4))
+
+
+def run(repetitions: int) -> list[Claim]:
+    """Decisions in a second on one core."""
+    play_size, rules_size = best_size(play), best_size(play_by_rules)
+    step, step_rules = play(play_size), play_by_rules(rules_size)
+    played, by_rules = alternate(
+        repetitions, lambda: rate(step, SECONDS) / 1e6, lambda: rate(step_rules, SECONDS) / 1e6
+    )
+    return [
+        Claim(
+            "batched Yum, two seats, one core",
+            f"Batch of {play_size} games",
+            "a fixed bar",
+            spread(played),
+            " M decisions/s",
+            PLAY_BAR,
+        ),
+        Claim(
+            "the rules of Yum alone, one core",
+            f"{rules_size} games, legal_actions and apply",
+            "a fixed bar",
+            spread(by_rules),
+            " M decisions/s",
+            RULES_BAR,
+        ),
+    ]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

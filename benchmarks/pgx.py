@@ -1,0 +1,99 @@
+"""Batched Yum against Pgx ``tic_tac_toe``, both on all cores.
+
+Pgx plays inside one jitted ``lax.scan``: random legal play, automatic reset, observation and mask written. Each side has
+the fastest of several batch sizes, and Pgx also of one device that spreads its work over the cores and one device for
+each core. The pick of a legal action is a good part of its time, so there are two lines: the bar is against Pgx with the
+cheap pick that our side has too (one uniform number chooses the k-th legal action); the other is Pgx as its
+documentation plays, with `jax.random.categorical`.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.batch import SECONDS, SIZES, best_size, cores, play
+from benchmarks.measure import Claim, MissingPeer, alternate, rate, ratios, spread
+
+PGX_SIZES = (1024, 4096, 16384, 65536)
+STEPS = 64  # in one scan
+BAR = 2.0
+
+
+def pgx_play(num_games: int, devices: int, cheap_pick: bool) -> Callable[[], int]:
+    """A function that plays `STEPS` decisions of each of `num_games` and returns how many those were."""
+    try:
+        import jax
+        import jax.numpy as jnp
+        import pgx
+        from pgx.experimental import auto_reset
+    except ModuleNotFoundError as error:
+        raise MissingPeer("pgx") from error
+
+    env = pgx.make("tic_tac_toe")
+    init = jax.vmap(env.init)
+    step = jax.vmap(auto_reset(env.step, env.init))
+    share = num_games // devices
+
+    def pick(mask: Any, key: Any) -> Any:
+        if not cheap_pick:
+            return jax.random.categorical(key, jnp.log(mask.astype(jnp.float32)), axis=1)
+        nth = jnp.cumsum(mask, axis=1)
+        k = jnp.int32(jax.random.uniform(key, (share,)) * nth[:, -1])
+        return jnp.argmax(nth > k[:, None], axis=1)
+
+    def scan(state: Any, key: Any) -> Any:
+        def one_step(carry: Any, _: None) -> Any:
+            state, key = carry
+            key, pick_key, step_key = jax.random.split(key, 3)
+            action = pick(state.legal_action_mask, pick_key)
+            return (step(state, action, jax.random.split(step_key, share)), key), None
+
+        return jax.lax.scan(one_step, (state, key), None, length=STEPS)[0]
+
+    key = jax.random.key(1)
+    if devices == 1:
+        play_scan = jax.jit(scan, donate_argnums=0)
+        state = jax.jit(init)(jax.random.split(key, share))
+    else:
+        key = jax.random.split(key, devices)
+        play_scan = jax.pmap(scan, donate_argnums=0)
+        state = jax.pmap(lambda key: init(jax.random.split(key, share)))(key)
+    carry = [state, key]
+
+    def run_scan() -> int:
+        carry[:] = jax.block_until_ready(play_scan(*carry))
+        return num_games * STEPS
+
+    for _ in range(3):  # compiled anew for the first carry of its own making
+        run_scan()
+    return run_scan
+
+
+def run(repetitions: int) -> list[Claim]:
+    """Decisions in a second on all cores against Pgx."""
+    threads = cores()
+    # One device for each core must be asked for before JAX starts; a single device still spreads over all cores.
+    os.environ["XLA_FLAGS"] = (
+        f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={threads}".strip()
+    )
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    ways = [(size, devices) for size in PGX_SIZES for devices in sorted({1, threads})]
+    size = best_size(lambda size: play(size, threads), tuple(size for size in SIZES if size >= 512 * threads))
+    step = play(size, threads)
+    claims = []
+    for cheap_pick in (True, False):
+        best = max(ways, key=lambda way: rate(pgx_play(*way, cheap_pick), SECONDS / 4))
+        peer_step = pgx_play(*best, cheap_pick)
+        ours, peer = alternate(repetitions, lambda: rate(step, SECONDS) / 1e6, lambda: rate(peer_step, SECONDS) / 1e6)
+        claims.append(
+            Claim(
+                f"batched Yum, two seats, {threads} cores",
+                f"{spread(ours).text(' M decisions/s')}, {size} games",
+                f"Pgx tic_tac_toe, {'our pick' if cheap_pick else 'as documented'}: "
+                f"{spread(peer).text(' M decisions/s')}, {best[0]} games on {best[1]} devices",
+                ratios(ours, peer),
+                "x",
+                BAR if cheap_pick else None,
+            )
+        )
+    return claims
