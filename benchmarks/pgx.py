@@ -1,9 +1,9 @@
 """Batched Yum against Pgx ``tic_tac_toe``, both on all cores.
 
-Pgx plays inside one jitted ``lax.scan``: random legal play, automatic reset, observation and mask written. Each side has
-the fastest of several batch sizes, and Pgx also of one device that spreads its work over the cores and one device for
-each core. The pick of a legal action is a good part of its time, so there are two lines: the bar is against Pgx with the
-cheap pick that our side has too (one uniform number chooses the k-th legal action); the other is Pgx as its
+Pgx plays inside one jitted ``lax.scan``: random legal play, automatic reset, observation and mask written. Each side
+has the fastest of several batch sizes, and Pgx also of one device that spreads its work over the cores and one device
+for each core. Picking a legal action is a good part of its time, so there are two lines: the bar is against Pgx with
+the cheap pick that our side has too (one uniform number chooses the k-th legal action); the other is Pgx as its
 documentation plays, with `jax.random.categorical`.
 """
 
@@ -77,23 +77,23 @@ def run(repetitions: int) -> list[Claim]:
         f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={threads}".strip()
     )
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    ways = [(size, devices) for size in PGX_SIZES for devices in sorted({1, threads})]
     size = best_size(lambda size: play(size, threads), tuple(size for size in SIZES if size >= 512 * threads))
     step = play(size, threads)
-    claims = []
-    for cheap_pick in (True, False):
-        best = max(ways, key=lambda way: rate(pgx_play(*way, cheap_pick), SECONDS / 4))
-        peer_step = pgx_play(*best, cheap_pick)
-        ours, peer = alternate(repetitions, lambda: rate(step, SECONDS) / 1e6, lambda: rate(peer_step, SECONDS) / 1e6)
-        claims.append(
-            Claim(
-                f"batched Yum, two seats, {threads} cores",
-                f"{spread(ours).text(' M decisions/s')}, {size} games",
-                f"Pgx tic_tac_toe, {'our pick' if cheap_pick else 'as documented'}: "
-                f"{spread(peer).text(' M decisions/s')}, {best[0]} games on {best[1]} devices",
-                ratios(ours, peer),
-                "x",
-                BAR if cheap_pick else None,
-            )
-        )
-    return claims
+    return [against(step, size, threads, cheap_pick, repetitions) for cheap_pick in (True, False)]
+
+
+def against(step: Callable[[], int], size: int, threads: int, cheap_pick: bool, repetitions: int) -> Claim:
+    """Our `step` of `size` games against the best of Pgx."""
+    ways = [(size, devices) for size in PGX_SIZES for devices in sorted({1, threads})]
+    peer_size, devices = max(ways, key=lambda way: rate(pgx_play(*way, cheap_pick), SECONDS / 4))
+    peer_step = pgx_play(peer_size, devices, cheap_pick)
+    ours, peer = alternate(repetitions, lambda: rate(step, SECONDS) / 1e6, lambda: rate(peer_step, SECONDS) / 1e6)
+    return Claim(
+        f"batched Yum, two seats, {threads} cores",
+        f"{spread(ours).text(' M decisions/s')}, {size} games",
+        f"Pgx tic_tac_toe, {'our pick' if cheap_pick else 'as documented'}: "
+        f"{spread(peer).text(' M decisions/s')}, {peer_size} games on {devices} devices",
+        ratios(ours, peer),
+        "x",
+        BAR if cheap_pick else None,
+    )
