@@ -224,7 +224,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         batch = self._batch
         return Snapshot(
             game=f"{self.game.name}_v{self.game.version}",
-            options=self._options(),
+            options=self._settings(),
             state=batch.states.copy(),
             stream=batch.streams.copy(),
             script=batch.scripts.copy(),
@@ -238,7 +238,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
     def set_state(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of the same game with the same options."""
-        here = (f"{self.game.name}_v{self.game.version}", self._options())
+        here = (f"{self.game.name}_v{self.game.version}", self._settings())
         if (snapshot.game, snapshot.options) != here:
             raise ValueError(
                 f"the snapshot is of {snapshot.game} with {snapshot.options}; this is {here[0]} with {here[1]}"
@@ -266,13 +266,19 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             twin._batch.scripts = np.zeros((1, 0), np.int8)
         return twin
 
-    def _options(self) -> dict[str, Any]:
-        batch = self._batch
-        return {
-            "num_players": batch.num_players,
-            "reward": REWARDS[batch.kind],  # a snapshot holds rewards not collected yet
-            **self.game.options_dict(batch.options),
-        }
+    @property
+    def options(self) -> dict[str, str | bool]:
+        """The game's options by name."""
+        return self.game.options_dict(self._batch.options)
+
+    @property
+    def options_record(self) -> Any:
+        """The game's options as the rules take them."""
+        return self._batch.options
+
+    def _settings(self) -> dict[str, Any]:
+        # The kind of reward is among them because a snapshot holds rewards not collected yet.
+        return {"num_players": self._batch.num_players, "reward": REWARDS[self._batch.kind], **self.options}
 
     def _require_reset(self, method: str) -> None:
         if "agents" not in self.__dict__:

@@ -130,6 +130,8 @@ class Game:
         observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
         action_names: each action in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
         name_action: ``(state, action)`` in words that show the dice, as ``"keep 5 5 5"``.
+        tell_action: ``(state, options, action)`` as a transcript tells it, as ``"fills Fives: 15"``; actions that are
+            told alike must come to the same.
         render: ``(state, options)`` as text for a terminal.
     """
 
@@ -145,6 +147,7 @@ class Game:
     observe: Callable[[State, Options, int, NDArray[np.float32]], None]
     action_names: tuple[str, ...]
     name_action: Callable[[State, int], str]
+    tell_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
 
     def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:

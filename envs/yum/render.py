@@ -5,7 +5,19 @@ from typing import Any
 import numpy as np
 
 from fivedice.envs.dice import NUM_DICE
-from fivedice.envs.yum.rules import BONUS, BONUS_FROM, BOXES, FILL, OPEN, is_terminal, score, upper_total, winners
+from fivedice.envs.yum.rules import (
+    BONUS,
+    BONUS_FROM,
+    BOXES,
+    FILL,
+    OPEN,
+    SIXES,
+    is_terminal,
+    points_in,
+    score,
+    upper_total,
+    winners,
+)
 
 FACES = " ⚀⚁⚂⚃⚄⚅"
 
@@ -25,6 +37,17 @@ def name_action(state: Any, action: int) -> str:
         return f"fill {BOXES[action - FILL]}"
     kept = [str(int(die)) for slot, die in enumerate(state["dice"]) if action >> slot & 1]
     return f"keep {' '.join(kept)}" if kept else "throw all five"
+
+
+def tell_action(state: Any, options: Any, action: int) -> str:
+    """An action as a transcript tells it, a filled box with the points that it got."""
+    if action < FILL:
+        kept = [str(int(die)) for slot, die in enumerate(state["dice"]) if action >> slot & 1]
+        return f"keeps {' '.join(kept)}" if kept else "keeps none"
+    box, boxes = action - FILL, state["boxes"][state["player"]]
+    points, upper = points_in(box, state["dice"], boxes, options), upper_total(boxes)
+    earns_bonus = box <= SIXES and upper < BONUS_FROM <= upper + points
+    return f"fills {BOXES[box]}: {points}" + (f" and the bonus of {BONUS}" if earns_bonus else "")
 
 
 def render(state: Any, options: Any) -> str:

@@ -1,0 +1,218 @@
+"""A game as text that a person can read, and that can be played again: a bug report, a game by mail, a test.
+
+    fivedice/yum-v0
+    num_players: 2
+    high_low: either
+    ...
+
+    player_0 throws 2 3 3 5 6
+    player_0 keeps 3 3, throws 1 3 6
+    player_0 fills Threes: 9
+    player_1 throws 1 1 2 4 5
+    ...
+    final scores: player_0 171, player_1 188
+
+Faces stand in the order in which they were drawn. Blank lines, and lines that begin with ``#``, mean nothing.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pettingzoo.utils.wrappers import BaseWrapper
+
+from fivedice.envs import GAMES, load_game
+from fivedice.envs.aec import DiceEnv, Observation, Snapshot
+from fivedice.envs.chance import BLANK, MAX_SEATS
+from fivedice.envs.dice import SIDES
+from fivedice.envs.spec import Game, unknown_name
+
+FACES = re.compile(r"\bthrows? (\d+(?: \d+)*)$")
+FACES_PER_DECISION = 16  # room to record them; a game that draws more between two decisions is refused
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What was played, and how it went.
+
+    Args:
+        game: what was played.
+        num_players: how many seats.
+        options: the game's options by name.
+        lines: what happened, one line for each action, throw and result.
+        numbers: of each line, its number in the text that it was read from.
+    """
+
+    game: Game
+    num_players: int
+    options: dict[str, Any]
+    lines: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+    def faces(self) -> list[int]:
+        """All faces, in the order in which they were drawn."""
+        return [face for line in self.lines for face in _faces(line)]
+
+
+class Recorder(BaseWrapper[str, Observation, int | None]):
+    """An environment that keeps its transcript: play it as usual, then ask for `transcript`."""
+
+    def __init__(self, env: DiceEnv) -> None:
+        if env.illegal_action != "raise":
+            raise ValueError("only games without illegal actions can be told; use illegal_action='raise'")
+        super().__init__(env)
+        self._told: list[str] = []
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start a game and its transcript; see `DiceEnv.reset`."""
+        env, options = self.env, dict(options or {})
+        room = env.game.longest * len(env.possible_agents) * FACES_PER_DECISION
+        env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * room]})
+        start = env.get_state()
+        self._told = []
+        self._tell_throw(None, start._replace(stream=np.zeros_like(start.stream)), start)
+
+    def step(self, action: int | None) -> None:
+        """Carry out an action and tell it; see `DiceEnv.step`."""
+        env = self.env
+        if not env.agents or env.terminations[env.agent_selection]:
+            env.step(action)
+            return
+        agent, before = env.agent_selection, env.get_state()
+        env.step(action)
+        after = env.get_state()
+        assert action is not None
+        self._told.append(tell(env, before, agent, int(action)))
+        self._tell_throw(agent, before, after)
+        if env.terminations[agent]:
+            scores = ", ".join(f"{name} {points:g}" for name, points in env.scores().items())
+            self._told.append(f"final scores: {scores}")
+
+    def set_state(self, snapshot: Snapshot) -> None:
+        """Not possible: a transcript has no gaps."""
+        raise ValueError("a recorded game only goes forward; set the state of a clone() instead")
+
+    def _tell_throw(self, actor: str | None, before: Snapshot, after: Snapshot) -> None:
+        start, end = int(before.stream["scripted"][0]), int(after.stream["scripted"][0])
+        if end == after.script.shape[1]:
+            raise ValueError("more dice were thrown than a transcript has room for")
+        if start == end:
+            return
+        drew = after.stream["drawn"][0] > before.stream["drawn"][0]
+        throwers = [self.env.possible_agents[seat] for seat in np.flatnonzero(drew[:MAX_SEATS])]
+        faces = " ".join(str(face) for face in after.script[0, start:end])
+        if throwers == [actor]:
+            self._told[-1] += f", throws {faces}"
+        else:
+            self._told.append(f"{' and '.join(throwers)} {'throws' if len(throwers) == 1 else 'throw'} {faces}")
+
+    def transcript(self) -> Transcript:
+        """The game since the last `reset`, finished or not."""
+        env, options = self.env, self.env.options
+        first = len(options) + 4  # after the id, the number of seats, the options and a blank line
+        numbers = range(first, first + len(self._told))
+        return Transcript(env.game, len(env.possible_agents), options, tuple(self._told), tuple(numbers))
+
+
+def tell(env: DiceEnv, snapshot: Snapshot, agent: str, action: int) -> str:
+    """An action in a transcript's words, without the throw that follows."""
+    return f"{agent} {env.game.tell_action(snapshot.state[0], env.options_record, action)}"
+
+
+def write(transcript: Transcript) -> str:
+    """A transcript as text."""
+    settings = {"num_players": transcript.num_players, **transcript.options}
+    header = [transcript.game.aec_id, *(f"{name}: {value}" for name, value in settings.items())]
+    return "\n".join([*header, "", *transcript.lines]) + "\n"
+
+
+def parse(text: str) -> Transcript:
+    """A transcript from text; a ValueError says which line is wrong. Options that are not named have their default."""
+    numbered = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    numbered = [(number, line) for number, line in numbered if line and not line.startswith("#")]
+    ids = {load_game(name).aec_id: load_game(name) for name in GAMES}
+    if not numbered:
+        raise ValueError("the transcript is empty")
+    number, line = numbered.pop(0)
+    if line not in ids:
+        raise ValueError(f"line {number}: {unknown_name('game', line, ids)}")
+    game = ids[line]
+    num_players = game.default_players
+    options: dict[str, Any] = {option.name: option.choices[0] for option in game.rules.OPTIONS}
+    while numbered and (setting := re.fullmatch(r"(\w+): (\w+)", numbered[0][1])):
+        number, (name, value) = numbered.pop(0)[0], setting.groups()
+        try:
+            if name == "num_players":
+                num_players = int(value)
+            else:
+                options[name] = _choice(game, name, value)
+            game.make_options(num_players, options)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
+    for number, line in numbered:
+        for face in _faces(line):
+            if not 1 <= face <= SIDES:
+                raise ValueError(f"line {number}: no die shows {face}")
+    return Transcript(
+        game,
+        num_players,
+        options,
+        tuple(line for _, line in numbered),
+        tuple(number for number, _ in numbered),
+    )
+
+
+def _faces(line: str) -> list[int]:
+    found = FACES.search(line)
+    return [int(face) for face in found[1].split()] if found else []
+
+
+def _choice(game: Game, name: str, text: str) -> str | bool:
+    """The choice that is written as `text`; the text itself, for `Game.make_options` to refuse, if there is none."""
+    for option in game.rules.OPTIONS:
+        for choice in option.choices:
+            if option.name == name and str(choice) == text:
+                return choice
+    return text
+
+
+def replay(transcript: Transcript) -> Recorder:
+    """Play a transcript again with its dice, through the PettingZoo face; the game stands where the transcript ends.
+
+    Raises:
+        ValueError: at the first line that does not agree with the rules.
+    """
+    game = Recorder(DiceEnv(transcript.game, transcript.num_players, **transcript.options))
+    game.reset(seed=0, options={"script": transcript.faces()})
+    agreed = 0
+    while True:
+        for told in game.transcript().lines[agreed:]:
+            if agreed == len(transcript.lines):
+                raise ValueError(f"the transcript ends before {told!r}")
+            if transcript.lines[agreed] != told:
+                raise ValueError(
+                    f"line {transcript.numbers[agreed]}: the transcript says {transcript.lines[agreed]!r}, "
+                    f"the rules say {told!r}"
+                )
+            agreed += 1
+        if agreed == len(transcript.lines):
+            return game
+        number, line = transcript.numbers[agreed], transcript.lines[agreed]
+        if all(game.terminations.values()):
+            raise ValueError(f"line {number}: {line!r} comes after the end of the game")
+        game.step(_told_action(game.env, number, line))
+
+
+def _told_action(env: DiceEnv, number: int, line: str) -> int:
+    """The legal action that a line tells."""
+    agent, snapshot = env.agent_selection, env.get_state()
+    legal = np.flatnonzero(env.observe(agent)["action_mask"]).tolist()
+    told = {tell(env, snapshot, agent, action): action for action in reversed(legal)}
+    words = re.sub(r", throws [\d ]+$", "", line)
+    if words not in told:
+        nearest = difflib.get_close_matches(words, told, n=1, cutoff=0.0)[0]
+        raise ValueError(f"line {number}: {words!r} is not possible; the nearest that is would be {nearest!r}")
+    return told[words]
