@@ -1,6 +1,7 @@
 """The network of a checkpoint, played with NumPy alone: no torch is needed to sit at a table with one."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ class Network:
     """Two multilayer perceptrons on one observation: the policy's logits and the value.
 
     Args:
-        tensors: ``policy.0.weight`` (width, inputs), ``policy.0.bias`` (width,), … one pair a layer and the last for the
-            logits; ``value.0.weight``, … the same with one output. All float32.
+        tensors: ``policy.0.weight`` (width, inputs), ``policy.0.bias`` (width,), … one pair a layer and the last for
+            the logits; ``value.0.weight``, … the same with one output. All float32.
         net_arch: the widths of the hidden layers.
         activation: ``"tanh"`` or ``"relu"``, after each hidden layer.
 
@@ -69,7 +70,7 @@ def tensor_shapes(num_inputs: int, num_actions: int, net_arch: Sequence[int]) ->
     shapes: dict[str, tuple[int, ...]] = {}
     for head, outputs in (("policy", num_actions), ("value", 1)):
         widths = [num_inputs, *net_arch, outputs]
-        for layer, (inputs, width) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+        for layer, (inputs, width) in enumerate(pairwise(widths)):
             shapes[f"{head}.{layer}.weight"] = (width, inputs)
             shapes[f"{head}.{layer}.bias"] = (width,)
     return shapes

@@ -51,10 +51,10 @@ class SeatVecEnv(VecEnv):
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), spaces.Discrete(self.game.num_actions))
         self._seed: int | None = None
         self._actions = np.zeros(num_envs, np.int64)
-        self._returns = np.zeros(num_envs)
-        self._lengths = np.zeros(num_envs, np.int64)
+        self.returns = np.zeros(num_envs)
+        self.lengths = np.zeros(num_envs, np.int64)
 
-    def seed(self, seed: int | None = None) -> Sequence[None | int]:
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Play that seed's games from the next reset on; row i plays its game i."""
         self._seed = seed
         return [seed] * self.num_envs
@@ -63,8 +63,8 @@ class SeatVecEnv(VecEnv):
         """Start every game, (N, size) float32."""
         self.table.reset(self._seed)
         self._seed = None
-        self._returns[:] = 0.0
-        self._lengths[:] = 0
+        self.returns[:] = 0.0
+        self.lengths[:] = 0
         return self.table.batch.observations.copy()
 
     def step_async(self, actions: NDArray[Any]) -> None:
@@ -76,8 +76,8 @@ class SeatVecEnv(VecEnv):
         table, batch = self.table, self.table.batch
         table.step(self._actions)
         rewards = (table.paid * self.reward_scale).astype(np.float32)
-        self._returns += rewards
-        self._lengths += 1
+        self.returns += rewards
+        self.lengths += 1
         terminated = batch.terminated.copy()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         finished = np.flatnonzero(terminated)
@@ -92,10 +92,10 @@ class SeatVecEnv(VecEnv):
                     "win": float(outcome.wins[i]),
                     "seat": int(table.seats[row]),
                     "opponents": table.opponents(int(row)),
-                    "episode": {"r": float(self._returns[row]), "l": int(self._lengths[row])},
+                    "episode": {"r": float(self.returns[row]), "l": int(self.lengths[row])},
                 }
-            self._returns[finished] = 0.0
-            self._lengths[finished] = 0
+            self.returns[finished] = 0.0
+            self.lengths[finished] = 0
             table.restart(finished)
         return batch.observations.copy(), rewards, terminated, infos
 

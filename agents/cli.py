@@ -1,0 +1,232 @@
+"""The command line: ``fivedice list | info | train | evaluate | play``."""
+
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+from cyclopts.argument import ArgumentCollection
+from cyclopts.config import Json, Toml
+from cyclopts.validators import Number
+from rich.console import Console
+from rich.table import Table
+
+from fivedice.agents.arena import count_games, evaluate
+from fivedice.agents.config import CONFIG, TrainConfig, typed_options
+from fivedice.agents.policy import load
+from fivedice.agents.report import progress_bar, standings_table
+from fivedice.envs import GAMES, load_game
+from fivedice.envs.view import Policy
+
+console = Console()
+
+
+def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Fill in what the command line leaves open from the files that it names; the first file named here wins."""
+    for option, file_of in (("--config", config_path), ("--resume", lambda folder: Path(folder) / CONFIG)):
+        argument = arguments.get(option, None)
+        if argument is not None and argument.tokens:
+            path = file_of(argument.tokens[-1].value)
+            if not path.is_file():
+                raise ValueError(f"{option} needs {path}, and there is no such file")
+            reader = Json if path.suffix == ".json" else Toml
+            reader(path, search_parents=False, use_commands_as_keys=False)(called, commands, arguments)
+
+
+def config_path(name: str) -> Path:
+    """The file of that path, or the configuration of that name that comes with the package."""
+    path = Path(name)
+    if not path.suffix and not path.exists():
+        return Path(str(resources.files("fivedice.configs") / f"{name}.toml"))
+    return path
+
+
+app = App(
+    name="fivedice",
+    help="Dice games for reinforcement learning: train, evaluate and play.",
+    help_format="plaintext",
+    version=lambda: metadata.version("fivedice"),
+    config=_read_files,
+    console=console,
+    error_console=Console(stderr=True),
+)
+GameOptions = Annotated[
+    dict[str, str | bool] | None, Parameter(help="The game's options by name, as --options.zeros free.")
+]
+Seats = Annotated[int | None, Parameter(validator=Number(gte=1))]
+Seed = Annotated[int, Parameter(validator=Number(gte=0))]
+
+
+@app.command(name="list")
+def list_games() -> None:
+    """Show the games, their ids, seats and options."""
+    table = Table("game", "ids", "seats", "option", "choices, the default first", "meaning")
+    for name in GAMES:
+        game = load_game(name)
+        ids = f"{game.gymnasium_id}\n{game.aec_id}"
+        seats = f"{game.min_players} to {game.max_players}, default {game.default_players}"
+        for place, option in enumerate(game.rules.OPTIONS):
+            choices = ", ".join(str(choice) for choice in option.choices)
+            table.add_row(*((name, ids, seats) if place == 0 else ("", "", "")), option.name, choices, option.meaning)
+    console.print(table)
+
+
+@app.command
+def info(file: Path) -> None:
+    """Show what a checkpoint plays, how it came about and how well it did.
+
+    Parameters
+    ----------
+    file
+        A .safetensors checkpoint.
+    """
+    from fivedice.agents.checkpoint import read_card
+
+    card = read_card(file)
+    table = Table(title=str(file), show_header=False, title_justify="left")
+    for name, value in card.items():
+        if isinstance(value, dict):
+            value = "\n".join(f"{key} {_card_value(item)}" for key, item in value.items()) or "none"
+        table.add_row(name, str(value))
+    console.print(table)
+
+
+def _card_value(item: Any) -> str:
+    if isinstance(item, dict) and {"mean", "half_width"} <= item.keys():
+        return f"{item['mean']:.4g} ± {item['half_width']:.2g} (95 % interval, {item.get('deals')} deals)"
+    return str(item)
+
+
+@app.command
+def train(
+    settings: Annotated[TrainConfig | None, Parameter(name="*")] = None,
+    *,
+    config: str | None = None,
+    resume: Path | None = None,
+) -> None:
+    """Train PPO by self-play, and show how it plays against the baselines.
+
+    Parameters
+    ----------
+    config
+        A TOML file with any of the other settings, or the name of one that comes with the package, as yum. The command
+        line wins over it.
+    resume
+        The folder of a run to go on with, with its settings. The command line wins over them.
+    """
+    from fivedice.agents.session import run
+
+    run(settings or TrainConfig(), resume, console)
+
+
+@app.command(name="evaluate")
+def evaluate_policies(
+    game: str,
+    *policies: str,
+    games: Annotated[int, Parameter(validator=Number(gte=2))] = 4000,
+    seats: Seats = None,
+    seed: Seed = 0,
+    sampled: bool = False,
+    options: GameOptions = None,
+) -> None:
+    """Play policies against each other, seats rotated, and show points and wins with their 95 % intervals.
+
+    Parameters
+    ----------
+    game
+        What is played, as yum.
+    policies
+        Two or more of random, greedy, or checkpoint files; one is enough to see its points.
+    games
+        How many games each pairing plays; every deal of dice is played once from each seat.
+    seats
+        Seats at the table. The first checkpoint's, or the game's default, if not given.
+    seed
+        Of dice and of what is random in policies.
+    sampled
+        Checkpoints draw from their probabilities instead of playing their likeliest action.
+    """
+    spec = load_game(game)
+    if not policies:
+        raise ValueError("name at least one policy: random, greedy or a checkpoint file")
+    contenders = named_policies(policies, deterministic=not sampled)
+    seats, chosen = table_for(contenders, seats, options)
+    num_players = int(spec.make_options(seats, chosen)["num_players"])
+    total = count_games(len(contenders), games=games, num_players=num_players)
+    with progress_bar(console, "games", total) as advance:
+        standings = evaluate(
+            spec, contenders, games=games, num_players=num_players, seed=seed, options=chosen, progress=advance
+        )
+    title = f"{spec.title}, {num_players} seats, {games} games a pairing, seed {seed}"
+    console.print(standings_table(standings, title=title, optimum=None))
+
+
+@app.command
+def play(
+    game: str = "yum",
+    *,
+    against: list[str] | None = None,
+    seats: Seats = None,
+    seat: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
+    seed: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
+    options: GameOptions = None,
+) -> None:
+    """Play a game in the terminal.
+
+    Parameters
+    ----------
+    game
+        What is played, as yum.
+    against
+        Who sits in the other seats, in turn order after yours: random, greedy or checkpoint files. One for all of them,
+        or one each; greedy if not given.
+    seats
+        Seats at the table. The first checkpoint's, or the game's default, if not given.
+    seat
+        Your seat; seat 0 begins.
+    seed
+        Play this seed's dice; new ones if not given.
+    """
+    from fivedice.agents.play import play_game
+
+    rivals = named_policies(against or ["greedy"], deterministic=True)
+    seats, chosen = table_for(rivals, seats, options)
+    play_game(load_game(game), list(rivals.values()), console, num_players=seats, seat=seat, seed=seed, options=chosen)
+
+
+def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool) -> dict[str, Policy]:
+    """Policies by names that tell them apart: a file's own name, or its path where two files share it."""
+    stems = [Path(name).stem for name in names]
+    labels = [name if stems.count(stem) > 1 else stem for name, stem in zip(names, stems, strict=True)]
+    for place, label in enumerate(labels):
+        if label in labels[:place]:
+            raise ValueError(f"{label!r} is named twice; name each policy once")
+    return {label: load(name, deterministic=deterministic) for label, name in zip(labels, names, strict=True)}
+
+
+def table_for(
+    policies: dict[str, Policy], seats: int | None, options: dict[str, str | bool] | None
+) -> tuple[int | None, dict[str, Any]]:
+    """The seats and options to play with: as asked for, else those of the first checkpoint."""
+    from fivedice.agents.baselines import GreedyPolicy, RandomPolicy
+
+    for policy in policies.values():
+        if isinstance(policy, (GreedyPolicy, RandomPolicy)):
+            continue
+        trained: Any = policy
+        seats = int(trained.options["num_players"]) if seats is None else seats
+        options = trained.game.options_dict(trained.options) if options is None else options
+        break
+    return seats, typed_options(options or {})
+
+
+def main() -> None:
+    """Run the command line; what is wrong with the input is said in one sentence, with exit status 2."""
+    try:
+        app()
+    except (ValueError, OSError) as error:
+        Console(stderr=True).print(f"fivedice: {error}", style="red", highlight=False, markup=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,115 @@
+"""What can be set in a training run. The names are Stable-Baselines3's where it has one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+Positive = Annotated[int, Parameter(validator=Number(gte=1))]
+Weight = Annotated[float, Parameter(validator=Number(gte=0))]
+Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
+
+
+CONFIG = "config.json"  # in a run's folder: its settings
+
+
+def typed_options(options: Mapping[str, str | bool]) -> dict[str, str | bool]:
+    """Game options as they come from a command line, where ``true`` and ``false`` are words."""
+    words: dict[object, bool] = {"true": True, "True": True, "false": False, "False": False}
+    return {name: words.get(value, value) for name, value in options.items()}
+
+
+@dataclass(kw_only=True)
+class Mix:
+    """How often a seat is dealt each kind of opponent; weights that need not sum to 1."""
+
+    current: Weight = 0.4
+    """The newest snapshot of the learner."""
+    past: Weight = 0.3
+    """Any snapshot in the pool, all equally likely."""
+    random: Weight = 0.1
+    """Any legal action, all equally likely."""
+    greedy: Weight = 0.2
+    """The most points in this turn."""
+
+
+@dataclass(kw_only=True)
+class TrainConfig:
+    """Train PPO by self-play."""
+
+    game: str = "yum"
+    """What is played; `fivedice list` names the games."""
+    num_players: Annotated[int | None, Parameter(validator=Number(gte=1))] = None
+    """Seats at the table; the game's default if not given."""
+    options: dict[str, str | bool] = field(default_factory=dict)
+    """The game's options by name, as --options.zeros free; `fivedice list` names them."""
+    reward: Literal["win", "score", "margin"] | None = None
+    """What the learner is paid: win (+1 and -1 at the end), score (points as they are scored) or margin (own points
+    less the mean of the others'). By default win, or score where one plays alone."""
+    reward_scale: Annotated[float, Parameter(validator=Number(gt=0))] = 1.0
+    """What a reward is multiplied with before the learner sees it."""
+    opponents: Mix = field(default_factory=Mix)
+    """How often each kind of opponent is dealt to a seat."""
+
+    total_timesteps: Positive = 2_000_000
+    """Decisions of the learner in the whole run."""
+    n_envs: Positive = 256
+    """Games played side by side."""
+    n_steps: Positive = 32
+    """Decisions in each game between two updates."""
+    batch_size: Positive = 2048
+    """Decisions in a minibatch."""
+    n_epochs: Positive = 4
+    """Passes over the decisions at each update."""
+    learning_rate: Annotated[float, Parameter(validator=Number(gt=0))] = 1e-3
+    """Adam's step size at the start; it falls in a straight line to learning_rate_end."""
+    learning_rate_end: Weight = 0.0
+    """Adam's step size at the end."""
+    gamma: Share = 1.0
+    """Discount for each of the learner's decisions. Games are short: 1 values a point the same at any time."""
+    gae_lambda: Share = 0.5
+    """How far advantages look ahead before they trust the value network."""
+    clip_range: Share = 0.2
+    """How far an update may move the probability of an action, as a share of it."""
+    ent_coef: Weight = 0.01
+    """The weight of entropy at the start; it falls in a straight line to ent_coef_end."""
+    ent_coef_end: Weight = 0.0
+    """The weight of entropy at the end."""
+    vf_coef: Weight = 0.5
+    """The weight of the value loss."""
+    max_grad_norm: Annotated[float, Parameter(validator=Number(gt=0))] = 0.5
+    """The longest gradient that is applied as it is."""
+    target_kl: Annotated[float | None, Parameter(validator=Number(gt=0))] = None
+    """Stop an update early when it has moved the policy 1.5 times this far; never, if not given."""
+    net_arch: tuple[Positive, ...] = (128, 128)
+    """The widths of the hidden layers, the same for policy and value, which share none."""
+    activation: Literal["tanh", "relu"] = "tanh"
+    """What follows each hidden layer."""
+
+    snapshot_every: Positive = 100_000
+    """Take a snapshot of the learner as an opponent after this many decisions."""
+    pool_size: Annotated[int, Parameter(validator=Number(gte=2))] = 10
+    """How many snapshots to keep as opponents."""
+    eval_every: Positive = 250_000
+    """Play evaluation games, and save, after this many decisions."""
+    eval_games: Positive = 1000
+    """Games of each of these evaluations against each baseline, seats rotated."""
+    final_games: Positive = 4000
+    """Games of each pairing in the table at the end, seats rotated."""
+
+    seed: Annotated[int, Parameter(validator=Number(gte=0))] = 1
+    """Of games, network and minibatches. Evaluations use seeds of their own."""
+    device: str = "cpu"
+    """Where the network is trained: cpu, cuda, or what else torch knows."""
+    torch_threads: Annotated[int, Parameter(validator=Number(gte=0))] = 0
+    """Threads that torch may use; 0 leaves it to torch."""
+    runs: Path = Path("runs")
+    """The folder for runs."""
+    name: str | None = None
+    """The run's folder in runs; the game's name, with a number if it is taken, if not given."""
+
+    def __post_init__(self) -> None:
+        self.options = typed_options(self.options)

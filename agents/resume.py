@@ -1,0 +1,153 @@
+"""What a stopped run needs to go on, in one file: tensors, counters, generators, running games, pool.
+
+The pool's snapshots are checkpoints of their own in the run's folder, since a snapshot never changes. A run that goes
+on from this file computes what it would have computed without the stop.
+"""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from fivedice.agents.checkpoint import load_checkpoint, make_card, read_card, save_checkpoint
+from fivedice.agents.files import write_whole
+
+if TYPE_CHECKING:
+    from fivedice.agents.trainer import Training
+
+FILE = "resume.safetensors"
+
+
+def save_resume(training: "Training") -> None:
+    """Write the file, and the snapshots that are not yet on disk, each whole or not at all."""
+    pool, config = training.pool, training.config
+    for number, snapshot in pool.snapshots().items():
+        path = _snapshot_path(training.folder, number)
+        if not path.exists():
+            card = make_card(training.game, training.options, config.net_arch, config.activation)
+            save_checkpoint(path, card | {"steps": int(snapshot.name.removeprefix("step-"))}, snapshot.network)
+    kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it
+    notes = {
+        "steps": training.steps,
+        "updates": training.model._n_updates,
+        "best": training.best,
+        "pool": {"steps": pool.steps, "numbers": list(pool.snapshots()), "following": pool.following},
+        "numpy": [kind, position, has_gauss, gauss],
+    }
+    tensors = {
+        "numpy": np.asarray(keys),
+        "torch": torch.get_rng_state().numpy(),
+        **_running_games(training),
+        **{f"model.{name}": tensor.cpu().numpy() for name, tensor in training.model.policy.state_dict().items()},
+        **_adam(training),
+    }
+    metadata = {"notes": json.dumps(notes)}
+    write_whole(training.folder / FILE, partial(save_file, tensors, metadata=metadata))
+    kept = {_snapshot_path(training.folder, number) for number in pool.snapshots()}
+    for path in (training.folder / "pool").glob("*.safetensors"):
+        if path not in kept:
+            path.unlink()
+
+
+def restore(training: "Training") -> list[str]:
+    """Go on from the file in the run's folder; returns notes for the user on what cannot be the same.
+
+    Raises:
+        ValueError: the file is missing, broken, or of a run with another network or game.
+    """
+    path = training.folder / FILE
+    if not path.is_file():
+        raise ValueError(f"{training.folder} cannot be resumed: {path} is missing")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            notes = json.loads(file.metadata()["notes"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is broken ({error}); the checkpoints beside it can still be played") from None
+    model = training.model
+    state = {
+        name.removeprefix("model."): torch.from_numpy(t) for name, t in tensors.items() if name.startswith("model.")
+    }
+    try:
+        model.policy.load_state_dict(state)
+    except RuntimeError:
+        raise ValueError(f"{path} holds another network than net_arch={training.config.net_arch}") from None
+    _restore_adam(training, tensors)
+    model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
+    training.best = notes["best"]
+
+    pool = notes["pool"]
+    snapshots = {}
+    for number in pool["numbers"]:
+        path = _snapshot_path(training.folder, number)
+        snapshot = load_checkpoint(path, deterministic=False)
+        snapshot.name = f"step-{read_card(path)['steps']:09d}"
+        snapshots[number] = snapshot
+    training.pool.restore(snapshots, {int(number): steps for number, steps in pool["steps"].items()}, pool["following"])
+    told = []
+    if len(tensors["games.states"]) == training.env.num_envs * training.game.rules.STATE.itemsize:
+        _restore_games(training, tensors)
+        kind, position, has_gauss, gauss = notes["numpy"]
+        np.random.set_state((kind, tensors["numpy"], position, has_gauss, gauss))  # noqa: NPY002  # as above
+        torch.set_rng_state(torch.from_numpy(tensors["torch"]))
+    else:
+        told.append("n_envs differs from the stopped run's: its running games are dropped and new ones are started")
+        training.env.seed(training.config.seed + notes["steps"])
+    return told
+
+
+def _snapshot_path(folder: Path, number: int) -> Path:
+    return folder / "pool" / f"{number:06d}.safetensors"
+
+
+def _running_games(training: "Training") -> dict[str, NDArray[Any]]:
+    env, table = training.env, training.env.table
+    return {
+        "games.states": _bytes(table.batch.states),
+        "games.streams": _bytes(table.batch.streams),
+        "games.seats": table.seats,
+        "games.seated": table.seated,
+        "games.returns": env.returns,
+        "games.lengths": env.lengths,
+        "games.starts": np.asarray(training.model._last_episode_starts, np.uint8),
+    }
+
+
+def _restore_games(training: "Training", tensors: dict[str, NDArray[Any]]) -> None:
+    env, table = training.env, training.env.table
+    table.batch.resume(
+        tensors["games.states"].view(table.batch.states.dtype), tensors["games.streams"].view(table.batch.streams.dtype)
+    )
+    table.seats[:], table.seated[:] = tensors["games.seats"], tensors["games.seated"]
+    env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
+    training.model._last_obs = table.batch.observations.copy()
+    training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
+
+
+def _bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
+    return np.frombuffer(records.tobytes(), np.uint8)
+
+
+def _adam(training: "Training") -> dict[str, NDArray[Any]]:
+    moments = training.model.policy.optimizer.state_dict()["state"]
+    return {
+        f"adam.{number}.{name}": tensor.cpu().numpy()
+        for number, state in moments.items()
+        for name, tensor in state.items()
+    }
+
+
+def _restore_adam(training: "Training", tensors: dict[str, NDArray[Any]]) -> None:
+    optimizer = training.model.policy.optimizer
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("adam."):
+            _, number, moment = name.split(".")
+            state.setdefault(int(number), {})[moment] = torch.from_numpy(tensor.copy())
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,110 @@
+"""A training run as the command line starts it: its folder, its progress, and the table at its end."""
+
+import json
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from fivedice.agents.arena import count_games, evaluate
+from fivedice.agents.config import CONFIG, TrainConfig
+from fivedice.agents.files import write_whole
+from fivedice.agents.policy import load
+from fivedice.agents.report import figure, progress_bar, standings_table
+from fivedice.agents.resume import restore
+from fivedice.agents.trainer import FINAL_SEED, Training
+from fivedice.agents.trainer import Progress as Told
+from fivedice.envs.view import Policy
+
+
+def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
+    """Train, save, and print the evaluation table and the command that plays against the result."""
+    folder = resume if resume is not None else new_folder(config)
+    with Bar(console, config.total_timesteps) as bar:
+        training = Training(config, folder, bar.tell)
+        if resume is not None:
+            for note in restore(training):
+                console.print(f"Note: {note}.")
+        settings = json.dumps(asdict(config), indent=2, default=str)
+        write_whole(folder / CONFIG, partial(_write_text, text=settings))
+        console.print(
+            f"{training.game.title}, {training.num_players} seats, reward {training.env.table.batch.reward}: {folder}"
+        )
+        finished = training.learn()
+    if not finished:
+        console.print(f"Stopped after {training.steps:,} decisions; go on with: fivedice train --resume {folder}")
+        return
+    show_standings(training, console)
+    console.print(f"\nPlay against it:  fivedice play {config.game} --against {folder / 'best.safetensors'}")
+
+
+def new_folder(config: TrainConfig) -> Path:
+    """A folder for this run that no other run has."""
+    if config.name is not None:
+        folder = config.runs / config.name
+        if folder.exists():
+            raise ValueError(f"{folder} is there already; go on with it by --resume {folder}, or choose another --name")
+        return folder
+    folder, number = config.runs / config.game, 1
+    while folder.exists():
+        number += 1
+        folder = config.runs / f"{config.game}-{number}"
+    return folder
+
+
+def show_standings(training: Training, console: Console) -> None:
+    """The best checkpoint against the baselines, on a seed of its own."""
+    config = training.config
+    contenders: dict[str, Policy] = {"best": load(training.folder / "best.safetensors")}
+    contenders |= {name: load(name) for name in ("greedy", "random")}
+    seed = config.seed + FINAL_SEED
+    total = count_games(len(contenders), games=config.final_games, num_players=training.num_players)
+    with progress_bar(console, "final games", total) as advance:
+        standings = evaluate(
+            training.game,
+            contenders,
+            games=config.final_games,
+            num_players=training.num_players,
+            seed=seed,
+            options=config.options,
+            progress=advance,
+        )
+    title = f"{training.game.title}, {training.num_players} seats, {config.final_games} games a pairing, seed {seed}"
+    console.print(standings_table(standings, title=title, optimum=None))
+
+
+class Bar:
+    """The progress bar of a run; where the output is not a terminal, a line for each evaluation."""
+
+    def __init__(self, console: Console, total: int) -> None:
+        self._console = console
+        columns = (BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), TimeRemainingColumn())
+        self._progress = Progress(
+            TextColumn("{task.description}"), *columns, console=console, disable=not console.is_terminal
+        )
+        self._task = self._progress.add_task("compiling the rules", total=total)
+
+    def __enter__(self) -> "Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._progress.stop()
+
+    def tell(self, told: Told) -> None:
+        """Take in what the run says after an update."""
+        speed = f"{told.decisions_per_second:,.0f} decisions/s"
+        self._progress.update(self._task, completed=told.steps, description=f"points {told.score:6.1f}  {speed}")
+        if told.evaluation is not None:
+            figures = "  ".join(
+                f"{name.removeprefix('eval/')} {figure(value, percent='win' in name)}"
+                for name, value in told.evaluation.items()
+            )
+            self._console.print(f"{told.steps:>11,}  {figures}  ({speed})", highlight=False)
+
+
+def _write_text(path: Path, text: str) -> Any:
+    path.write_text(text)

@@ -1,0 +1,310 @@
+"""Training: sb3-contrib's MaskablePPO on one seat of N games, against a pool of its own snapshots and baselines."""
+
+import importlib.metadata
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
+
+from fivedice.agents.arena import Estimate, evaluate
+from fivedice.agents.checkpoint import CheckpointPolicy, make_card, save_checkpoint
+from fivedice.agents.config import TrainConfig
+from fivedice.agents.network import Network
+from fivedice.agents.policy import load
+from fivedice.agents.pool import OpponentPool
+from fivedice.agents.resume import save_resume
+from fivedice.agents.seat_vec_env import SeatVecEnv
+from fivedice.envs import load_game
+
+EVALUATION_SEED = 1_000_003  # added to the run's seed, so that no evaluation game is a training game
+FINAL_SEED = 2_000_003
+LIBRARIES = ("fivedice", "numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "pettingzoo", "numba")
+ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run tells while it goes on."""
+
+    steps: int
+    score: float  # mean points of the games finished lately
+    decisions_per_second: float
+    evaluation: dict[str, Estimate] | None  # by scalar name, when one was just played
+
+
+class Training:
+    """One run: the model, its environment and pool, and what is saved.
+
+    Args:
+        config: what to train and how.
+        folder: the run's folder.
+        report: told after every update.
+    """
+
+    def __init__(self, config: TrainConfig, folder: Path, report: Callable[[Progress], None]) -> None:
+        self.config, self.folder, self.report = config, folder, report
+        self.game = load_game(config.game)
+        self.options = self.game.make_options(config.num_players, config.options)
+        self.num_players = int(self.options["num_players"])
+        check(config, self.num_players)
+        if config.torch_threads:
+            torch.set_num_threads(config.torch_threads)
+        # Masked probabilities of float32 do not always sum to 1 within the bounds that torch checks by default.
+        torch.distributions.Distribution.set_default_validate_args(False)
+        self.pool = OpponentPool(vars(config.opponents), config.pool_size)
+        self.env = SeatVecEnv(
+            self.game,
+            config.n_envs,
+            opponents=self.pool if self.num_players > 1 else [],
+            num_players=self.num_players,
+            reward=config.reward,
+            reward_scale=config.reward_scale,
+            **config.options,
+        )
+        self.env.seed(config.seed)
+        self.model = MaskablePPO(
+            "MlpPolicy",
+            self.env,
+            learning_rate=lambda _: self._between(config.learning_rate, config.learning_rate_end),
+            n_steps=config.n_steps,
+            batch_size=config.batch_size,
+            n_epochs=config.n_epochs,
+            gamma=config.gamma,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip_range,
+            ent_coef=config.ent_coef,
+            vf_coef=config.vf_coef,
+            max_grad_norm=config.max_grad_norm,
+            target_kl=config.target_kl,
+            policy_kwargs={"net_arch": list(config.net_arch), "activation_fn": ACTIVATIONS[config.activation]},
+            seed=config.seed,
+            device=config.device,
+        )
+        self.model.set_logger(configure(str(folder), ["tensorboard"]))
+        self.best = -float("inf")
+        self.add_snapshot()
+
+    @property
+    def steps(self) -> int:
+        """Decisions of the learner so far."""
+        return int(self.model.num_timesteps)
+
+    def _between(self, start: float, end: float) -> float:
+        """The value of a schedule that goes from `start` to `end` in a straight line over the run."""
+        # Before the first step Stable-Baselines3 asks for the learning rate of a model that is not there yet.
+        done = self.steps / self.config.total_timesteps if hasattr(self, "model") else 0.0
+        return start + (end - start) * min(1.0, done)
+
+    def learn(self) -> bool:
+        """Train to ``total_timesteps``; False if Ctrl-C or SIGTERM stopped it, after saving everything."""
+        config, model = self.config, self.model
+        rollout = config.n_envs * config.n_steps
+        watch = Watch()
+        with StopOnSignal() as stop:
+            started, first = time.monotonic(), self.steps
+            while self.steps < config.total_timesteps and not stop.requested:
+                before = self.steps
+                model.ent_coef = self._between(config.ent_coef, config.ent_coef_end)
+                model.learn(rollout, callback=watch, reset_num_timesteps=False)
+                if passes(before, self.steps, config.snapshot_every):
+                    self.add_snapshot()
+                evaluation = None
+                if passes(before, self.steps, config.eval_every) or self.steps >= config.total_timesteps:
+                    evaluation = self.evaluate_and_save()
+                speed = (self.steps - first) / (time.monotonic() - started)
+                self.report(Progress(self.steps, watch.score, speed, evaluation))
+            if stop.requested:
+                save_resume(self)
+        return not stop.requested
+
+    def evaluate_and_save(self) -> dict[str, Estimate]:
+        """Play evaluation games, write ``last`` and perhaps ``best``, and what resuming needs."""
+        evaluation = self.evaluate()
+        for name, figure in evaluation.items():
+            self.model.logger.record(name, figure.mean)
+        self.model.logger.dump(self.steps)
+        self.save(self.folder / "last.safetensors", evaluation)
+        measure = self.measure(evaluation)
+        if measure > self.best:
+            self.best = measure
+            self.save(self.folder / "best.safetensors", evaluation)
+        save_resume(self)
+        return evaluation
+
+    def measure(self, evaluation: dict[str, Estimate]) -> float:
+        """What ``best`` is best at: points, or the mean win rate where winning is what is paid."""
+        if self.env.table.batch.reward == "score":
+            return evaluation["eval/score"].mean
+        return float(np.mean([figure.mean for name, figure in evaluation.items() if "win_rate" in name]))
+
+    def policy(self, *, name: str = "current", deterministic: bool = True) -> CheckpointPolicy:
+        """The learner as it is now, independent of what becomes of it."""
+        network = Network(
+            network_tensors(self.model),
+            self.env.table.batch.layout.size,
+            self.game.num_actions,
+            self.config.net_arch,
+            self.config.activation,
+        )
+        return CheckpointPolicy(name, self.game, self.options, network, deterministic=deterministic)
+
+    def add_snapshot(self) -> None:
+        """Let the learner as it is now play as an opponent, in games that start from here on."""
+        name = f"step-{self.steps:09d}"
+        self.pool.add(self.policy(name=name, deterministic=False), self.steps, self.env.table.seated)
+
+    def evaluate(self) -> dict[str, Estimate]:
+        """Play games of their own seeds; the figures by the names of their scalars."""
+        rivals = ["random", "greedy"]
+        found: dict[str, Estimate] = {}
+        for rival in rivals if self.num_players > 1 else rivals[:1]:
+            contenders = {"learner": self.policy()}
+            if self.num_players > 1:
+                contenders[rival] = load(rival)  # type: ignore[assignment]  # any policy will do
+            standings = evaluate(
+                self.game,
+                contenders,
+                games=self.config.eval_games,
+                num_players=self.num_players,
+                seed=self.config.seed + EVALUATION_SEED,
+                options=self.config.options,
+            )
+            found["eval/score"] = standings[0].points
+            if self.num_players > 1:
+                found[f"eval/win_rate_vs_{rival}"] = standings[0].wins[rival]
+        return found
+
+    def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
+        """Write the learner as a checkpoint, with what its evaluation said."""
+        card = make_card(self.game, self.options, self.config.net_arch, self.config.activation)
+        card |= {
+            "reward": self.env.table.batch.reward,
+            "steps": self.steps,
+            "seed": self.config.seed,
+            "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
+            "evaluation": {
+                name.removeprefix("eval/"): {
+                    "mean": figure.mean,
+                    "half_width": figure.half_width,
+                    "deals": figure.count,
+                }
+                for name, figure in evaluation.items()
+            },
+        }
+        save_checkpoint(path, card, self.policy().network)
+
+
+def check(config: TrainConfig, num_players: int) -> None:
+    """Refuse settings that cannot go together, before anything is written."""
+    rollout = config.n_envs * config.n_steps
+    if config.batch_size > rollout or rollout % config.batch_size:
+        raise ValueError(
+            f"batch_size={config.batch_size} does not divide the {rollout} decisions between two updates "
+            f"(n_envs={config.n_envs} times n_steps={config.n_steps}); use a divisor of {rollout}"
+        )
+    try:
+        torch.zeros(1, device=config.device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"device={config.device!r} cannot be used here ({str(error).splitlines()[0]}); use cpu"
+        ) from None
+
+
+def network_tensors(model: MaskablePPO) -> dict[str, NDArray[np.float32]]:
+    """The model's tensors under the names of `Network`, copied."""
+    policy = model.policy
+    heads = {
+        "policy": [*policy.mlp_extractor.policy_net, policy.action_net],
+        "value": [*policy.mlp_extractor.value_net, policy.value_net],
+    }
+    tensors = {}
+    for head, modules in heads.items():
+        layers = [module for module in modules if isinstance(module, torch.nn.Linear)]
+        for number, layer in enumerate(layers):
+            tensors[f"{head}.{number}.weight"] = layer.weight.detach().cpu().numpy().copy()
+            tensors[f"{head}.{number}.bias"] = layer.bias.detach().cpu().numpy().copy()
+    return tensors
+
+
+def passes(before: int, after: int, every: int) -> bool:
+    """Whether a multiple of `every` lies after `before` and not after `after`."""
+    return before // every < after // every
+
+
+class Watch(BaseCallback):
+    """Gathers the games that end during an update and logs what they say."""
+
+    model: MaskablePPO
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = float("nan")  # mean points of the games of the last update
+        self._games: list[dict[str, Any]] = []
+        self._started = 0.0
+
+    def _on_rollout_start(self) -> None:
+        self._games = []
+        self._started = time.monotonic()
+
+    def _on_step(self) -> bool:
+        self._games += [self.locals["infos"][row] for row in np.flatnonzero(self.locals["dones"])]
+        return True
+
+    def _on_rollout_end(self) -> None:
+        record = self.logger.record
+        if self._games:
+            self.score = float(np.mean([game["score"] for game in self._games]))
+            record("rollout/score", self.score)
+            record("rollout/return", float(np.mean([game["episode"]["r"] for game in self._games])))
+        wins = defaultdict(list)
+        for game in self._games:
+            for opponent in set(game["opponents"]):
+                wins["snapshots" if opponent.startswith("step-") else opponent].append(game["win"])
+        for opponent, shares in wins.items():
+            record(f"rollout/win_rate_vs_{opponent}", float(np.mean(shares)))
+        record("rollout/entropy_ratio", self._entropy_ratio())
+        steps = self.model.n_steps * self.training_env.num_envs
+        record("time/rollout_decisions_per_second", steps / (time.monotonic() - self._started))
+
+    def _entropy_ratio(self) -> float:
+        """Mean entropy of the policy over the logarithm of the number of legal actions, where there is a choice."""
+        buffer = self.model.rollout_buffer
+        with torch.no_grad():
+            observations = torch.as_tensor(buffer.observations[-1], device=self.model.device)
+            masks = buffer.action_masks[-1].astype(bool)
+            distribution = self.model.policy.get_distribution(observations, masks)
+            entropy = distribution.entropy().cpu().numpy()  # type: ignore[union-attr]  # a categorical one has it
+        legal = masks.reshape(len(entropy), -1).sum(axis=1)
+        choice = legal > 1
+        return float((entropy[choice] / np.log(legal[choice])).mean())
+
+
+class StopOnSignal:
+    """Turns the first Ctrl-C or SIGTERM into a request to stop after the update in hand; the second is immediate."""
+
+    requested = False
+
+    def __enter__(self) -> "StopOnSignal":
+        self._previous = {number: signal.signal(number, self._request) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._restore()
+
+    def _request(self, number: int, frame: object) -> None:
+        self.requested = True
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
