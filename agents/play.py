@@ -1,0 +1,129 @@
+"""A game in the terminal: a person in one seat, policies in the others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.columns import Columns
+from rich.console import Console
+from rich.text import Text
+
+from fivedice.envs.batch import Batch
+from fivedice.envs.spec import Game
+from fivedice.envs.view import Policy, View
+
+
+class Quit(Exception):
+    """The person has left the table."""
+
+
+class Person:
+    """Asks at the terminal for each decision."""
+
+    name = "you"
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def act(self, view: View) -> NDArray[np.int64]:
+        """One action for each row, (N,) int64, asked one after the other."""
+        return np.array([self._ask(view, row) for row in range(len(view))], np.int64)
+
+    def _ask(self, view: View, row: int) -> int:
+        game, state = view.game, view.states[row]
+        self._console.print(Text(game.render(state, view.options)))
+        choices = distinct_choices(game, state, view.masks[row])
+        names = [f"{action:>3}  {name}" for action, name in choices.items()]
+        self._console.print(Columns(names, equal=True, column_first=True, padding=(0, 3)))
+        while True:
+            try:
+                answer = self._console.input("Your choice, by number or in words (q to leave): ").strip()
+            except EOFError:
+                raise Quit from None
+            if answer.lower() in ("q", "quit"):
+                raise Quit
+            action = understand(answer, choices, view.masks[row])
+            if isinstance(action, int):
+                return action
+            self._console.print(action, style="yellow", highlight=False, markup=False)
+
+
+def distinct_choices(game: Game, state: Any, mask: NDArray[np.int8]) -> dict[int, str]:
+    """Each legal action in words; of actions that come to the same, such as keeping either of two fives, the first."""
+    choices: dict[int, str] = {}
+    for action in np.flatnonzero(mask).tolist():
+        name = game.name_action(state, action)
+        if name not in choices.values():
+            choices[action] = name
+    return choices
+
+
+def understand(answer: str, choices: dict[int, str], mask: NDArray[np.int8]) -> int | str:
+    """The action that an answer means, or one sentence that says why it means none."""
+    if answer.isdigit():
+        action = int(answer)
+        if action < len(mask) and mask[action]:
+            return action
+        return f"{action} is not one of your choices; type a number from the list, such as {next(iter(choices))}."
+    said = " ".join(answer.lower().split())
+    if not said:
+        return "Nothing was typed; type a number from the list."
+    exact = [action for action, name in choices.items() if name.lower() == said]
+    matching = exact or [action for action, name in choices.items() if said in name.lower()]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        return f"{answer!r} could be {' or '.join(choices[action] for action in matching)}; say which."
+    return (
+        f"{answer!r} is not one of your choices; type a number or words from the list, such as {next(iter(choices))}."
+    )
+
+
+def play_game(
+    game: Game,
+    rivals: Sequence[Policy],
+    console: Console,
+    *,
+    num_players: int | None = None,
+    seat: int = 0,
+    seed: int | None = None,
+    options: dict[str, Any] | None = None,
+) -> None:
+    """Play one game to its end, or until the person leaves.
+
+    Args:
+        game: what is played.
+        rivals: one policy for all other seats, or one for each in turn order after the person's.
+        console: where.
+        num_players, seed, options: as for `Batch`.
+        seat: the person's.
+    """
+    batch = Batch(game, 1, num_players=num_players, **(options or {}))
+    players = batch.num_players
+    if not 0 <= seat < players:
+        raise ValueError(f"seat={seat} is not at this table; use 0 to {players - 1}")
+    if len(rivals) not in (1, players - 1) and players > 1:
+        raise ValueError(
+            f"--against names {len(rivals)} policies for {players - 1} other seats; give one for each, or one"
+        )
+    person = Person(console)
+    policies: list[Policy] = [person] * players
+    for turn in range(1, players):
+        policies[(seat + turn) % players] = rivals[(turn - 1) % len(rivals)]
+    batch.reset(seed)
+    console.print(f"You are player_{seat}.", highlight=False)
+    try:
+        while not batch.terminated[0]:
+            mover = int(batch.movers[0])
+            action = policies[mover].act(batch.view())
+            if policies[mover] is not person:
+                said = game.name_action(batch.states[0], int(action[0]))
+                console.print(f"player_{mover} ({policies[mover].name}): {said}", style="dim", highlight=False)
+            batch.step(action, restart=False)
+    except Quit:
+        console.print("You have left the table.")
+        return
+    console.print(Text(game.render(batch.states[0], batch.options)))
+    _, won = batch.results(batch.all_rows)
+    console.print("You won!" if won[0, seat] else "You did not win this time.", style="bold")
