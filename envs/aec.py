@@ -160,14 +160,15 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         batch = self._batch
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
             raise ValueError(f"action {action!r} of {agent} is not an integer; {batch.explain_legal(0)}")
-        self._cumulative_rewards[agent] = 0.0
         if self.illegal_action == "terminate" and not (0 <= action < self.game.num_actions and batch.masks[0, action]):
+            self._cumulative_rewards[agent] = 0.0
             self.rewards = dict.fromkeys(self.agents, 0.0)
             self.rewards[agent] = self.illegal_reward
             self.infos[agent]["illegal_action"] = batch.explain_illegal(0, int(action))
             self._end()
             return
         batch.step_one(int(action))
+        self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.agents, batch.rewards[0].tolist(), strict=True))
         if batch.terminated[0]:
             self._end()
