@@ -1,13 +1,14 @@
 """N games in each of which a learner sits in one seat and policies sit in the others.
 
 Every face with a single learner (Gymnasium, its vector form, Stable-Baselines3) runs this one. A transition is one
-decision of the learner to its next, with everything that its seat was paid in between; the other seats' policies are
-asked in batches and change only between games.
+decision of the learner to its next, with everything that its seat was paid in between; its first one also has what the
+seat was paid before it. The other seats' policies are asked in batches and change only between games.
 """
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from fivedice.envs.view import Policy
 LEARNER = -1  # in `Table.seated`: the learner's own seat
 
 
+@runtime_checkable
 class Lineup(Protocol):
     """Who may sit down against the learner."""
 
@@ -45,15 +47,16 @@ class FixedLineup:
         return self._policies[number]
 
 
-Opponents: TypeAlias = "str | Policy | Sequence[str | Policy] | Lineup"
+Opponents: TypeAlias = "str | Path | Policy | Sequence[str | Path | Policy] | Lineup"
 
 
 def make_lineup(opponents: Opponents, num_players: int) -> Lineup:
     """A lineup of policies or their names: one for all other seats, or one for each in turn order."""
-    if isinstance(opponents, (str, Policy)):
-        opponents = [opponents] * (num_players - 1)
-    if not isinstance(opponents, Sequence):
+    if isinstance(opponents, Lineup):
         return opponents
+    if isinstance(opponents, str) or not isinstance(opponents, Sequence):
+        opponent = load_policy(opponents)
+        opponents = [opponent] * (num_players - 1)
     if len(opponents) != num_players - 1:
         raise ValueError(
             f"opponents lists {len(opponents)} policies for {num_players - 1} other seats;"
@@ -62,9 +65,9 @@ def make_lineup(opponents: Opponents, num_players: int) -> Lineup:
     return FixedLineup([load_policy(opponent) for opponent in opponents])
 
 
-def load_policy(policy: str | Policy) -> Policy:
+def load_policy(policy: str | Path | Policy) -> Policy:
     """A policy, loaded if it is given by name."""
-    if isinstance(policy, str):
+    if isinstance(policy, (str, Path)):
         # The one place where an environment reaches for a player, and only when one is asked for by name.
         policy = importlib.import_module("fivedice.agents").load(policy)
     if not isinstance(policy, Policy):
@@ -96,7 +99,8 @@ class Table:
         batch: the games. Of its arrays, `observations` and `masks` show the learner's decision in every live row.
         seats: (N,) int64, the learner's seat.
         seated: (N, num_players) int64, the number of each seat's policy in the lineup, or LEARNER.
-        paid: (N,) float64, what the learner was paid since its last decision.
+        paid: (N,) float64, what the learner was paid by its last decision and since.
+        owed: (N,) float64, what it was paid before its first decision, until that one's step delivers it.
     """
 
     def __init__(
@@ -112,13 +116,15 @@ class Table:
     ) -> None:
         self.batch = Batch(game, num_games, num_players=num_players, reward=reward, **options)
         players = self.batch.num_players
-        if seat != "random" and (isinstance(seat, (str, bool)) or not 0 <= seat < players):
+        is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+        if seat != "random" and not (is_number and 0 <= int(seat) < players):
             raise ValueError(f"seat={seat!r} is not at this table; use 0 to {players - 1} or 'random'")
         self.seat = seat
         self.lineup = make_lineup(opponents, players)
         self.seats = np.zeros(num_games, np.int64)
         self.seated = np.full((num_games, players), LEARNER, np.int64)
         self.paid = np.zeros(num_games)
+        self.owed = np.zeros(num_games)
 
     def reset(self, seed: int | None = None, script: Sequence[int] = ()) -> None:
         """Start every game and play on to the learner's first decision; `seed` and `script` as for `Batch.reset`."""
@@ -127,14 +133,17 @@ class Table:
 
     def restart(self, rows: Rows) -> None:
         """Start the next game in each of `rows` and play on to the learner's first decision."""
+        self._require_reset("restart")
         self.batch.restart(rows)
         self._sit_down(rows)
 
     def step(self, actions: NDArray[np.integer[Any]], rows: Rows | None = None) -> None:
         """Carry out the learner's action in each of `rows` and play on to its next decision, or the end of the game."""
+        self._require_reset("step")
         rows = self.batch.all_rows if rows is None else rows
         self.batch.step(actions, rows, restart=False)
-        self.paid[rows] = self.batch.rewards[rows, self.seats[rows]]
+        self.paid[rows] = self.owed[rows] + self.batch.rewards[rows, self.seats[rows]]
+        self.owed[rows] = 0.0
         self._play_on(rows)
 
     def outcome(self, rows: Rows) -> Outcome:
@@ -170,6 +179,7 @@ class Table:
             self.seated[rows[:, None], others] = self.lineup.assign(noise)
         self.paid[rows] = 0.0
         self._play_on(rows)
+        self.owed[rows], self.paid[rows] = self.paid[rows], 0.0
 
     def _play_on(self, rows: Rows) -> None:
         """Let the other seats play until, in each of `rows`, the learner is to move or the game is over."""
@@ -185,3 +195,7 @@ class Table:
                 actions[asked] = self.lineup.policy(int(number)).act(batch.view(rows[asked]))
             batch.step(actions, rows, restart=False)
             self.paid[rows] += batch.rewards[rows, self.seats[rows]]
+
+    def _require_reset(self, method: str) -> None:
+        if not self.batch._has_started:
+            raise RuntimeError(f"{method}() before the first game: call reset()")
