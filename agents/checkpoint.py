@@ -70,9 +70,11 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
             raise ValueError(f"it plays version {card['game_version']} of {game.title}; this is version {game.version}")
         if (card["observation_digest"], card["action_digest"]) != (layout.digest, game.action_digest):
             raise ValueError("its observations or actions are laid out differently from this version's")
-        shape = card["network"]
-        network = Network(tensors, layout.size, game.num_actions, shape["net_arch"], shape["activation"])
-    except (ValueError, KeyError, TypeError) as error:
+        net_arch, activation = card["network"].get("net_arch"), card["network"].get("activation")
+        if not isinstance(net_arch, list) or not all(type(width) is int for width in net_arch):
+            raise ValueError("its card does not give net_arch as a list of widths")
+        network = Network(tensors, layout.size, game.num_actions, net_arch, activation)
+    except (ValueError, TypeError) as error:
         _refuse(path, error)
     return CheckpointPolicy(path.stem, game, options, network, deterministic=deterministic)
 
@@ -102,7 +104,7 @@ class CheckpointPolicy:
         """
         if view.game is not self.game or view.options != self.options:
             raise ValueError(
-                f"{self.name} plays {_describe(self.game, self.options)}, not {_describe(view.game, view.options)}"
+                f"{self.name} plays {describe(self.game, self.options)}, not {describe(view.game, view.options)}"
             )
         if not view.masks.any(axis=1).all():
             raise ValueError("a row of the view has no legal action: its game is over")
@@ -115,7 +117,8 @@ class CheckpointPolicy:
         return actions
 
 
-def _describe(game: Game, options: Options) -> str:
+def describe(game: Game, options: Options) -> str:
+    """What is played, in words."""
     chosen = ", ".join(f"{name}={value!r}" for name, value in game.options_dict(options).items())
     return f"{game.title} with {options['num_players']} seats ({chosen})"
 
@@ -127,13 +130,14 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], d
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()} if with_tensors else {}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        _refuse(path, f"it is not a whole safetensors file ({error})")
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
+        # The last two come from kinds of numbers that NumPy does not know, such as bfloat16.
+        _refuse(path, f"it is not a whole safetensors file of float32 ({error})")
     if metadata.get("format") != FORMAT:
         _refuse(path, f"its format is {metadata.get('format')!r}, not {FORMAT!r}")
     try:
         card = json.loads(metadata["card"])
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, RecursionError):
         _refuse(path, "its card is missing or is not JSON")
     for field, kind in REQUIRED.items():
         if not isinstance(card, dict) or not isinstance(card.get(field), kind):

@@ -30,6 +30,6 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         raise ValueError(
             f"{str(name)!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
         )
-    checkpoint = importlib.import_module("fivedice.agents.checkpoint")  # brings in torch, which the others do without
+    checkpoint = importlib.import_module("fivedice.agents.checkpoint")  # needs safetensors, which the others do without
     policy: Policy = checkpoint.load_checkpoint(path, deterministic=deterministic)
     return policy

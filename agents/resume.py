@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from fivedice.agents.checkpoint import load_checkpoint, make_card, read_card, save_checkpoint
+from fivedice.agents.checkpoint import describe, load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.files import write_whole
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ def save_resume(training: "Training") -> None:
     }
     metadata = {"notes": json.dumps(notes)}
     write_whole(training.folder / FILE, partial(save_file, tensors, metadata=metadata))
-    kept = {_snapshot_path(training.folder, number) for number in pool.snapshots()}
-    for path in (training.folder / "pool").glob("*.safetensors"):
-        if path not in kept:
-            path.unlink()
+    _remove_snapshots_but_of(training)
 
 
 def restore(training: "Training") -> list[str]:
@@ -68,8 +65,29 @@ def restore(training: "Training") -> list[str]:
         with safe_open(path, framework="numpy") as file:
             notes = json.loads(file.metadata()["notes"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path} is broken ({error}); the checkpoints beside it can still be played") from None
+    try:
+        return _go_on(training, notes, tensors)
+    except KeyError as missing:
+        raise ValueError(f"{path} has no {missing}: another version wrote it") from None
+
+
+def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> list[str]:
+    pool = notes["pool"]
+    snapshots = {}
+    for number in pool["numbers"]:
+        path = _snapshot_path(training.folder, number)
+        snapshot = load_checkpoint(path, deterministic=False)
+        if snapshot.game is not training.game or snapshot.options != training.options:
+            raise ValueError(
+                f"{training.folder} is a run of {describe(snapshot.game, snapshot.options)}, "
+                f"not of {describe(training.game, training.options)}"
+            )
+        snapshot.name = f"step-{read_card(path)['steps']:09d}"
+        snapshots[number] = snapshot
+    training.pool.restore(snapshots, {int(number): steps for number, steps in pool["steps"].items()}, pool["following"])
+
     model = training.model
     state = {
         name.removeprefix("model."): torch.from_numpy(t) for name, t in tensors.items() if name.startswith("model.")
@@ -77,19 +95,15 @@ def restore(training: "Training") -> list[str]:
     try:
         model.policy.load_state_dict(state)
     except RuntimeError:
-        raise ValueError(f"{path} holds another network than net_arch={training.config.net_arch}") from None
+        raise ValueError(
+            f"{training.folder / FILE} holds another network than net_arch={training.config.net_arch}"
+        ) from None
     _restore_adam(training, tensors)
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
     training.best = notes["best"]
 
-    pool = notes["pool"]
-    snapshots = {}
-    for number in pool["numbers"]:
-        path = _snapshot_path(training.folder, number)
-        snapshot = load_checkpoint(path, deterministic=False)
-        snapshot.name = f"step-{read_card(path)['steps']:09d}"
-        snapshots[number] = snapshot
-    training.pool.restore(snapshots, {int(number): steps for number, steps in pool["steps"].items()}, pool["following"])
+    # Snapshots of after the last save would be taken for those that get their numbers from now on.
+    _remove_snapshots_but_of(training)
     told = []
     if len(tensors["games.states"]) == training.env.num_envs * training.game.rules.STATE.itemsize:
         _restore_games(training, tensors)
@@ -106,6 +120,13 @@ def _snapshot_path(folder: Path, number: int) -> Path:
     return folder / "pool" / f"{number:06d}.safetensors"
 
 
+def _remove_snapshots_but_of(training: "Training") -> None:
+    kept = {_snapshot_path(training.folder, number) for number in training.pool.snapshots()}
+    for path in (training.folder / "pool").glob("*.safetensors"):
+        if path not in kept:
+            path.unlink()
+
+
 def _running_games(training: "Training") -> dict[str, NDArray[Any]]:
     env, table = training.env, training.env.table
     return {
@@ -113,6 +134,7 @@ def _running_games(training: "Training") -> dict[str, NDArray[Any]]:
         "games.streams": _bytes(table.batch.streams),
         "games.seats": table.seats,
         "games.seated": table.seated,
+        "games.owed": table.owed,
         "games.returns": env.returns,
         "games.lengths": env.lengths,
         "games.starts": np.asarray(training.model._last_episode_starts, np.uint8),
@@ -125,6 +147,7 @@ def _restore_games(training: "Training", tensors: dict[str, NDArray[Any]]) -> No
         tensors["games.states"].view(table.batch.states.dtype), tensors["games.streams"].view(table.batch.streams.dtype)
     )
     table.seats[:], table.seated[:] = tensors["games.seats"], tensors["games.seated"]
+    table.owed[:] = tensors["games.owed"]
     env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
     training.model._last_obs = table.batch.observations.copy()
     training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
