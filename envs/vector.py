@@ -29,7 +29,7 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             - ``"NextStep"`` (Gymnasium's default): the next step ignores that row's action, starts the next game, and
               returns its first observation with reward 0.
             - ``"SameStep"``: the next game starts at once; the last observation of the old one is in
-              ``infos["final_obs"]``.
+              ``infos["final_obs"]``, and how it ended in ``infos["final_info"]`` too, where Gymnasium has it.
             - ``"Disabled"``: nothing, until ``reset(options={"reset_mask": finished})``.
         copy: whether returned arrays are the caller's to keep. False saves the copying: they are then overwritten by
             the next step.
@@ -121,6 +121,9 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                 infos[name] = np.zeros(self.num_envs, values.dtype)
                 infos[name][finished] = values
                 infos[f"_{name}"] = terminated.copy()
+            if self.autoreset_mode is AutoresetMode.SAME_STEP:
+                infos["final_info"] = {name: value for name, value in infos.items() if "final_obs" not in name}
+                infos["_final_info"] = terminated.copy()
         return (
             self._kept(batch.observations),
             rewards,
