@@ -61,15 +61,14 @@ Seed = Annotated[int, Parameter(validator=Number(gte=0))]
 @app.command(name="list")
 def list_games() -> None:
     """Show the games, their ids, seats and options."""
-    table = Table("game", "ids", "seats", "option", "choices, the default first", "meaning")
     for name in GAMES:
         game = load_game(name)
-        ids = f"{game.gymnasium_id}\n{game.aec_id}"
-        seats = f"{game.min_players} to {game.max_players}, default {game.default_players}"
-        for place, option in enumerate(game.rules.OPTIONS):
-            choices = ", ".join(str(choice) for choice in option.choices)
-            table.add_row(*((name, ids, seats) if place == 0 else ("", "", "")), option.name, choices, option.meaning)
-    console.print(table)
+        seats = f"{game.min_players} to {game.max_players} seats, {game.default_players} by default"
+        table = Table("option", "choices, the default first", "meaning", title_justify="left")
+        table.title = f"{name}: {game.title}, {seats}\nids {game.aec_id} (PettingZoo), {game.gymnasium_id} (Gymnasium)"
+        for option in game.rules.OPTIONS:
+            table.add_row(option.name, ", ".join(str(choice) for choice in option.choices), option.meaning)
+        console.print(table)
 
 
 @app.command
