@@ -30,7 +30,7 @@ class OneEnv(gymnasium.Env[NDArray[np.float32], int]):
     def __init__(self, env: DiceEnv) -> None:
         self.env = env
         agent = env.possible_agents[0]
-        self.observation_space = env.observation_space(agent)["observation"]  # type: ignore[index]
+        self.observation_space = env.observation_space(agent)["observation"]
         self.action_space = env.action_space(agent)  # type: ignore[assignment]
 
     def reset(
@@ -59,6 +59,11 @@ class OneEnv(gymnasium.Env[NDArray[np.float32], int]):
         return mask
 
 
+def _mask(env: Any) -> NDArray[np.int8]:
+    mask: NDArray[np.int8] = env.unwrapped.action_mask()
+    return mask
+
+
 def train_as_in_tutorial(
     game: Game,
     decisions: int,
@@ -81,7 +86,7 @@ def train_as_in_tutorial(
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.wrappers import ActionMasker
 
-    env = ActionMasker(OneEnv(DiceEnv(game, **(env_options or {}))), lambda env: env.unwrapped.action_mask())
+    env = ActionMasker(OneEnv(DiceEnv(game, **(env_options or {}))), _mask)
     settings: dict[str, Any] = {"device": "cpu", "seed": 1, **(ppo or {})}
     learner = MaskablePPO(policy, env, policy_kwargs=dict(policy_kwargs or {}), **settings)
     env.reset(seed=1)  # loads the machine code before the clock starts
