@@ -1,0 +1,91 @@
+"""Machine code is kept between processes, and never outlives the source that it came from."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# Adds up a card that earns the bonus, through a loop over rows (one file) that calls the rules (another file), and says
+# whether the loop was loaded or compiled.
+PROGRAM = """
+import fivedice.envs
+import numpy as np
+from fivedice.envs.batch import Batch, make_loops
+from fivedice.envs.yum import GAME, rules
+batch = Batch(GAME, 1, num_players=1)
+batch.states["boxes"][0, 0] = [3, 6, 9, 12, 15, 18, *[rules.OPEN] * 6]
+points, _ = batch.results(batch.all_rows)
+stats = make_loops(GAME).result.stats
+print(fivedice.envs.__file__, int(points[0, 0]), sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+LOADED, COMPILED = (1, 0), (0, 1)
+
+
+class Copy:
+    """The project's sources in a folder of their own, to be edited, with a cache of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for package in ("envs", "agents"):
+            shutil.copytree(ROOT / package, folder / "fivedice" / package)
+
+    def run(self, **environment: str) -> tuple[int, tuple[int, int]]:
+        """The points, and how often the loop was loaded and compiled."""
+        ran = subprocess.run(
+            [sys.executable, "-B", "-c", PROGRAM],
+            env={
+                **{name: value for name, value in os.environ.items() if name != "NUMBA_BOUNDSCHECK"},
+                "PYTHONPATH": str(self.folder),
+                "NUMBA_CACHE_DIR": str(self.folder / "cache"),
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert ran.returncode == 0, ran.stderr
+        file, points, hits, misses = ran.stdout.split()
+        assert file.startswith(str(self.folder))
+        return int(points), (int(hits), int(misses))
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Change a file as the least careful of editors does: size and time of the last change stay the same."""
+        path = self.folder / "fivedice" / file
+        times, text = path.stat(), path.read_text()
+        assert text.count(old) == 1
+        assert len(old) == len(new)
+        path.write_text(text.replace(old, new))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert (path.stat().st_size, path.stat().st_mtime_ns) == (times.st_size, times.st_mtime_ns)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+def test_cache__compiles_once_and_again_after_any_edit(project: Copy) -> None:
+    assert project.run() == (63 + 25, COMPILED)
+    assert project.run() == (63 + 25, LOADED)
+    project.edit("envs/yum/rules.py", "        points += BONUS", "        points -= BONUS")
+    assert project.run() == (63 - 25, COMPILED)
+    assert project.run() == (63 - 25, LOADED)
+    project.edit("envs/dice.py", "SIDES = 6", "SIDES = 8")  # any file may be the one that matters
+    assert project.run() == (63 - 25, COMPILED)
+
+
+def test_cache__bounds_checks_and_plain_code_do_not_mix(project: Copy) -> None:
+    assert project.run() == (63 + 25, COMPILED)
+    assert project.run(NUMBA_BOUNDSCHECK="1") == (63 + 25, COMPILED)
+    assert project.run() == (63 + 25, LOADED)  # and neither throws the other's away
+    assert project.run(NUMBA_BOUNDSCHECK="1") == (63 + 25, LOADED)
+
+
+def test_cache__folder_that_cannot_be_written_costs_only_time(project: Copy) -> None:
+    (project.folder / "cache").write_text("in the way")
+    assert project.run() == (63 + 25, COMPILED)
