@@ -1,0 +1,540 @@
+"""One seat of a game for Gymnasium, alone and many side by side."""
+
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+
+from fivedice.agents.baselines import RandomPolicy
+from fivedice.envs import GAMES, _register, load_game
+from fivedice.envs.aec import DiceEnv
+from fivedice.envs.reward import REWARDS
+from fivedice.envs.seat import SeatEnv
+from fivedice.envs.table import Table
+from fivedice.envs.vector import SeatVectorEnv
+from fivedice.envs.view import View
+
+YUM = "fivedice/Yum-v0"
+FIRST_FILL = 31  # of Yum's actions; those before it keep dice
+
+
+class Last:
+    """Takes the last legal action. With ``zeros="free"`` that fills a box each time: a game has 12 of its decisions."""
+
+    def __init__(self, name: str = "last") -> None:
+        self.name = name
+        self.asked: set[int] = set()  # the seats it was asked for
+
+    def act(self, view: View) -> np.ndarray:
+        self.asked.update(view.seats.tolist())
+        return last_legal(view.masks)
+
+
+def last_legal(masks: np.ndarray) -> np.ndarray:
+    return masks.shape[1] - 1 - np.argmax(masks[:, ::-1], axis=1)
+
+
+class Chooser:
+    """Picks the same actions for the same masks in the same order."""
+
+    def __init__(self, *seed: int) -> None:
+        self.generator = np.random.default_rng(seed)
+
+    def choose(self, mask: np.ndarray) -> int:
+        return int(self.generator.choice(np.flatnonzero(mask)))
+
+
+def payoff(reward: str, points: np.ndarray, seat: int) -> float:
+    """What a finished game is worth to a seat, told from the points alone."""
+    own, others = points[seat], np.delete(points, seat)
+    if reward == "score":
+        return float(own)
+    if reward == "margin":
+        return float(own - others.mean())
+    winners = int((points == points.max()).sum())
+    if winners == len(points):
+        return 0.0
+    return 1 / winners if own == points.max() else -1 / (len(points) - winners)
+
+
+def play_seat(env: SeatEnv, chooser: Chooser, seed: int | None = None) -> tuple[list[float], dict[str, Any]]:
+    """The rewards of a whole game, and its last info."""
+    _, info = env.reset(seed=seed)
+    rewards, terminated = [], False
+    while not terminated:
+        _, reward, terminated, _, info = env.step(chooser.choose(info["action_mask"]))
+        rewards.append(reward)
+    return rewards, info
+
+
+# Registration
+
+
+class AnyAction(SeatEnv):
+    """Gymnasium's checker samples actions without looking at the mask; each stands for a legal one here."""
+
+    def step(self, action: Any) -> Any:
+        legal = np.flatnonzero(self.action_masks())
+        return super().step(legal[int(action) % len(legal)])
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_check_env__passes_without_a_warning(name: str) -> None:
+    # The checker makes further environments from the spec, so it needs an id.
+    gymnasium.register("AnyAction-v0", entry_point=AnyAction, kwargs={"game": name, "reward": "margin"})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            check_env(gymnasium.make("AnyAction-v0", disable_env_checker=True, render_mode="ansi").unwrapped)
+    finally:
+        del gymnasium.registry["AnyAction-v0"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_make__by_id_with_or_without_the_module(name: str) -> None:
+    spec = load_game(name)
+    for name_or_path in (spec.gymnasium_id, f"fivedice.envs:{spec.gymnasium_id}"):
+        env = gymnasium.make(name_or_path, num_players=2, opponents="random")
+        assert isinstance(env.unwrapped, SeatEnv)
+        observation, info = env.reset(seed=1)
+        assert env.observation_space.contains(observation)
+        env.step(env.action_space.sample(info["action_mask"]))
+        assert isinstance(gymnasium.make_vec(name_or_path, num_envs=2).unwrapped, SeatVectorEnv)
+
+
+def test_register__twice_is_harmless() -> None:
+    before = dict(gymnasium.registry)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _register()
+    assert gymnasium.registry == before
+
+
+def test_make__by_module_in_a_process_that_has_not_imported_it() -> None:
+    code = f"import gymnasium; print(gymnasium.make('fivedice.envs:{YUM}').reset(seed=1)[0].shape)"
+    said = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == str(gymnasium.make(YUM).observation_space.shape)
+
+
+@pytest.mark.parametrize("context", ["spawn", "forkserver"])
+def test_async_vector_env__plays_the_same_games_in_other_processes(context: str) -> None:
+    makers = [partial(gymnasium.make, f"fivedice.envs:{YUM}", reward="score")] * 2
+    here, there = SyncVectorEnv(makers), AsyncVectorEnv(makers, context=context)
+    try:
+        shown = [env.reset(seed=3)[0] for env in (here, there)]
+        _, infos = here.reset(seed=3)
+        chooser = Chooser(1)
+        for _ in range(20):
+            np.testing.assert_array_equal(*shown)
+            actions = np.array([chooser.choose(mask) for mask in infos["action_mask"]])
+            (seen, *_, infos), (seen_there, *_) = here.step(actions), there.step(actions)
+            shown = [seen, seen_there]
+    finally:
+        there.close()
+
+
+# Rewards
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+def test_seat_env__rewards_sum_to_the_payoff(reward: str) -> None:
+    delivered = set()
+    for num_players in (2, 3):
+        for seat in range(num_players):
+            settings = {"seat": seat, "num_players": num_players, "reward": reward}
+            env = SeatEnv("yum", opponents=Last(), zeros="free", **settings)
+            for game in range(200):  # 1,000 in all
+                _, info = env.reset(seed=None if game else seat)
+                total, terminated = 0.0, False
+                while not terminated:
+                    action = int(last_legal(info["action_mask"][None])[0])
+                    _, paid, terminated, _, info = env.step(action)
+                    total += paid
+                points, _ = env.table.batch.results(env.table.batch.all_rows)
+                assert total == pytest.approx(payoff(reward, points[0], seat), abs=1e-9)
+                assert info["score"] == points[0, seat]
+                assert info["rank"] == 1 + (points[0] > points[0, seat]).sum()
+                delivered.add(np.sign(total))
+    assert delivered >= ({1.0} if reward == "score" else {-1.0, 1.0})  # losses are delivered too
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_vector_env__rewards_sum_to_the_payoff(reward: str, mode: AutoresetMode) -> None:
+    env = SeatVectorEnv(250, "yum", num_players=3, reward=reward, autoreset_mode=mode)
+    ended = points_at_the_end(env.table)
+    finished, totals, losses = 0, np.zeros(env.num_envs), 0
+    _, infos = env.reset(seed=2)
+    while finished < 1000:
+        masks = infos["action_mask"]
+        actions = RandomPolicy().act(_only_masks(masks, seed=finished))
+        _, rewards, terminated, _, infos = env.step(np.where(masks.any(axis=1), actions, 0))
+        totals += rewards
+        rows = np.flatnonzero(terminated)
+        if len(rows):
+            points, seats = ended.pop()
+            for row, own_points, seat in zip(rows, points, seats, strict=True):
+                assert totals[row] == pytest.approx(payoff(reward, own_points, seat), abs=1e-9)
+                assert infos["score"][row] == own_points[seat]
+                losses += totals[row] < 0
+            totals[rows] = 0.0
+            finished += len(rows)
+            if mode is AutoresetMode.DISABLED:
+                _, infos = env.reset(options={"reset_mask": terminated})
+    assert losses == 0 if reward == "score" else losses > 400
+
+
+def points_at_the_end(table: Table) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Filled with the points and the seats of finished games whenever a face asks how they ended."""
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    ask = table.outcome
+
+    def outcome(rows: np.ndarray) -> Any:
+        found.append((table.batch.results(rows)[0], table.seats[rows].copy()))
+        return ask(rows)
+
+    table.outcome = outcome
+    return found
+
+
+def _only_masks(masks: np.ndarray, seed: int) -> View:
+    rows = len(masks)
+    empty = np.zeros(rows)
+    return View(load_game("yum"), None, empty, empty, empty, masks, np.random.default_rng(seed).random(rows))
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize("seat", [0, 2])
+def test_seat_env__shows_what_the_aec_env_shows(reward: str, seat: int) -> None:
+    settings = {"num_players": 3, "reward": reward}
+    env = SeatEnv("yum", opponents="random", seat=seat, **settings)
+    aec, others, agent = DiceEnv(load_game("yum"), **settings), RandomPolicy(), f"player_{seat}"
+    chooser, decisions, total, total_aec = Chooser(seat), 0, 0.0, 0.0
+    observation, info = env.reset(seed=11)
+    aec.reset(seed=11)
+    for selected in aec.agent_iter():
+        seen, paid, over, _, _ = aec.last()
+        if over:
+            if selected == agent:
+                total_aec += paid
+                np.testing.assert_array_equal(observation, seen["observation"])
+                assert total == pytest.approx(total_aec)
+            aec.step(None)
+        elif selected != agent:
+            aec.step(int(others.act(aec.view())[0]))
+        else:
+            total_aec += paid
+            np.testing.assert_array_equal(observation, seen["observation"])
+            np.testing.assert_array_equal(info["action_mask"], seen["action_mask"])
+            np.testing.assert_array_equal(env.action_masks(), seen["action_mask"] == 1)
+            if decisions > 0:  # what is paid before the first decision comes with the first reward
+                assert total == pytest.approx(total_aec)
+            decisions += 1
+            action = chooser.choose(info["action_mask"])
+            observation, reward_here, terminated, _, info = env.step(action)
+            total += reward_here
+            aec.step(action)
+    assert terminated
+    assert not info["action_mask"].any()
+
+
+def test_seat_env__is_paid_what_the_others_gain_before_its_first_decision() -> None:
+    env = SeatEnv("yum", opponents=Last(), seat=1, reward="margin", zeros="free")
+    env.reset(seed=1, options={"script": [6, 6, 6, 6, 6]})  # player_0 fills Yum with 30
+    _, reward, *_ = env.step(FIRST_FILL)
+    points, _ = env.table.batch.results(env.table.batch.all_rows)
+    assert points[0, 0] >= 30
+    assert reward == points[0, 1] - points[0, 0]
+
+
+# Opponents
+
+
+def test_opponents__sit_in_turn_order_after_the_seat() -> None:
+    left, right = Last("left"), Last("right")
+    env = SeatEnv("yum", opponents=[left, right], seat=1, num_players=3, zeros="free")
+    _, info = play_seat(env, Chooser(1), seed=1)
+    assert (left.asked, right.asked) == ({2}, {0})
+    assert (info["opponents"], info["seat"]) == (["left", "right"], 1)
+
+
+def test_opponents__one_for_all_and_names_mix_with_objects() -> None:
+    _, info = play_seat(SeatEnv("yum", opponents=["random", Last()], num_players=3), Chooser(1), seed=1)
+    assert info["opponents"] == ["random", "last"]
+    _, info = play_seat(SeatEnv("yum", opponents=Last(), num_players=3), Chooser(1), seed=1)
+    assert info["opponents"] == ["last", "last"]
+
+
+def test_seat_env__plays_alone() -> None:
+    rewards, info = play_seat(SeatEnv("yum", num_players=1), Chooser(1), seed=1)
+    assert sum(rewards) == info["score"]
+    assert (info["rank"], info["seat"], info["opponents"]) == (1, 0, [])
+
+
+def test_random_seat__is_each_seat_in_about_a_third_of_the_games() -> None:
+    env = SeatVectorEnv(3000, "yum", num_players=3, opponents=Last())
+    env.reset(seed=1)
+    counts = np.bincount(env.table.seats, minlength=3)
+    assert counts.min() > 1000 - 5 * 26  # five standard deviations
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"opponents": ["random"]}, "opponents lists 1 policies for 2 other seats"),
+        ({"opponents": ["random", "greedy", "random"]}, "opponents lists 3 policies for 2 other seats"),
+        ({"opponents": "gredy"}, "'gredy' is not a policy; use 'random', 'greedy' or the path"),
+        ({"opponents": ["random", None]}, "None is not a policy; use a name, a checkpoint's path, or an object"),
+        ({"opponents": None}, "None is not a policy"),
+        ({"opponents": 3}, "3 is not a policy"),
+        ({"opponents": Path("none.safetensors")}, "there is no file none.safetensors"),
+        ({"seat": 3}, "seat=3 is not at this table; use 0 to 2 or 'random'"),
+        ({"seat": -1}, "seat=-1 is not at this table"),
+        ({"seat": 0.5}, "seat=0.5 is not at this table"),
+        ({"seat": True}, "seat=True is not at this table"),
+        ({"seat": "first"}, "seat='first' is not at this table"),
+        ({"seat": None}, "seat=None is not at this table"),
+        ({"reward": "wins"}, "reward='wins' is not a kind of reward; use 'win' or 'score' or 'margin'"),
+        ({"num_players": 7}, "num_players=7 is not possible in Yum; use 1 to 6"),
+        ({"zero": "free"}, "'zero' is not a known option of Yum; did you mean 'zeros'?"),
+    ],
+)
+@pytest.mark.parametrize("make", [SeatEnv, partial(SeatVectorEnv, 2)])
+def test_settings__wrong_ones_are_refused_in_a_sentence(
+    make: Callable[..., Any], settings: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}[^\n]*$"):
+        make("yum", **({"num_players": 3} | settings))
+
+
+# Stepping
+
+
+def test_seat_env__an_illegal_action_changes_nothing() -> None:
+    env = SeatEnv("yum", seat=0)
+    env.reset(seed=1, options={"script": [1, 1, 2, 2, 3]})
+    before = env.table.batch.states.tobytes(), env.table.batch.streams.tobytes()
+    full_house = FIRST_FILL + 10  # gives nothing, while Ones would
+    for action, said in (
+        (
+            full_house,
+            r"action 41 \(fill Full House\) is not legal for player_0; legal are 0 \(throw all five\), .*Ones",
+        ),
+        (43, r"action 43 is not legal"),
+        (-1, r"action -1 is not legal"),
+        (1.0, "dtype float64; use one integer"),
+        (True, "dtype bool; use one integer"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            env.step(action)
+    assert before == (env.table.batch.states.tobytes(), env.table.batch.streams.tobytes())
+    env.step(FIRST_FILL)
+
+
+def test_seat_env__has_to_be_reset_before_and_after_a_game() -> None:
+    env = SeatEnv("yum", seat=0)
+    with pytest.raises(RuntimeError, match=r"call reset\(\)"):
+        env.step(0)
+    play_seat(env, Chooser(1))
+    with pytest.raises(ValueError, match="after the end of the game"):
+        env.step(0)
+
+
+def test_seat_env__the_same_seed_is_the_same_game_and_none_the_next() -> None:
+    env = SeatEnv("yum", reward="score")
+    first, second, again = (play_seat(env, Chooser(5), seed)[0] for seed in (4, None, 4))
+    assert first == again
+    assert first != second
+    assert play_seat(SeatEnv("yum", reward="score"), Chooser(5), seed=4)[0] == first
+
+
+def test_seat_env__the_caller_keeps_what_it_was_given() -> None:
+    env = SeatEnv("yum", seat=0)
+    observation, info = env.reset(seed=1)
+    kept, mask = observation.copy(), info["action_mask"].copy()
+    observation_after, *_ = env.step(0)
+    np.testing.assert_array_equal(observation, kept)
+    np.testing.assert_array_equal(info["action_mask"], mask)
+    assert not np.array_equal(observation_after, kept)
+
+
+def test_seat_env__observations_stay_in_the_space() -> None:
+    env = SeatEnv("yum", num_players=4)
+    observation, info = env.reset(seed=1)
+    terminated, chooser = False, Chooser(2)
+    while not terminated:
+        assert env.observation_space.contains(observation)
+        assert env.table.batch.movers[0] == env.table.seats[0]
+        assert env.action_space.contains(env.action_space.sample(info["action_mask"]))
+        observation, _, terminated, _, info = env.step(chooser.choose(info["action_mask"]))
+    assert env.observation_space.contains(observation)
+
+
+def test_script__is_what_the_first_dice_show() -> None:
+    layout = load_game("yum").layout(2)
+    env, envs = SeatEnv("yum", seat=0), SeatVectorEnv(3, "yum", seat=0)
+    shown = [env.reset(seed=1, options={"script": [6, 2, 2, 5, 1]})[0]]
+    shown.extend(envs.reset(seed=1, options={"script": [6, 2, 2, 5, 1]})[0])
+    for observation in shown:
+        assert (layout.named(observation)["dice"].argmax(axis=1) + 1).tolist() == [1, 2, 2, 5, 6]
+    with pytest.raises(ValueError, match=r"script\[1\] is 7; each entry must be a face from 1 to 6"):
+        env.reset(options={"script": [1, 7]})
+
+
+def test_render__is_text_or_nothing() -> None:
+    env = SeatEnv("yum", render_mode="ansi")
+    env.reset(seed=1)
+    assert "player_1" in (env.render() or "")
+    assert SeatEnv("yum").render() is None
+    with pytest.raises(ValueError, match="render_mode='human' is not possible; use 'ansi' or None"):
+        SeatEnv("yum", render_mode="human")
+
+
+# Many games side by side
+
+
+def stepped(env: VectorEnv[Any, Any, Any], steps: int) -> Iterator[tuple[Any, ...]]:
+    """What a vector environment returns, row i choosing as row i does in any other."""
+    choosers = [Chooser(9, row) for row in range(env.num_envs)]
+    observations, infos = env.reset(seed=8)
+    yield observations, None, None, infos
+    for _ in range(steps):
+        masks = infos["action_mask"]
+        actions = np.array(
+            [chooser.choose(mask) if mask.any() else 0 for chooser, mask in zip(choosers, masks, strict=True)]
+        )
+        observations, rewards, terminated, truncated, infos = env.step(actions)
+        assert not truncated.any()
+        yield observations, rewards, terminated, infos
+        if env.metadata["autoreset_mode"] is AutoresetMode.DISABLED and terminated.any():
+            observations, infos = env.reset(options={"reset_mask": terminated})
+            yield observations, None, None, infos
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_vector_env__does_what_gymnasium_s_own_does(mode: AutoresetMode) -> None:
+    settings = {"reward": "margin", "num_players": 3}
+    ours = SeatVectorEnv(1, "yum", autoreset_mode=mode, **settings)
+    theirs = SyncVectorEnv([partial(SeatEnv, "yum", **settings)], autoreset_mode=mode)
+    assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.action_space == theirs.action_space
+    ends = 0
+    for here, there in zip(stepped(ours, 150), stepped(theirs, 150), strict=True):
+        for mine, other in zip(here[:3], there[:3], strict=True):
+            np.testing.assert_array_equal(mine, other)
+        infos, expected = here[3], there[3]
+        assert set(expected) - {"_action_mask"} <= set(infos)
+        for name in {"action_mask", "score", "rank", "seat", "_score"} & set(expected):
+            np.testing.assert_array_equal(infos[name], expected[name])
+        if "final_obs" in expected:
+            np.testing.assert_array_equal(infos["final_obs"][0], expected["final_obs"][0])
+            for name in ("score", "rank", "seat", "_score"):
+                np.testing.assert_array_equal(infos["final_info"][name], expected["final_info"][name])
+        ends += here[2] is not None and bool(here[2][0])
+    assert ends >= 3
+
+
+def test_next_step__ignores_the_action_of_a_finished_game() -> None:
+    env = SeatVectorEnv(1, "yum", opponents=Last(), zeros="free", reward="margin", seat=1)
+    _, infos = env.reset(seed=1)
+    terminated = np.zeros(1, np.bool_)
+    while not terminated[0]:
+        _, _, terminated, _, infos = env.step(last_legal(infos["action_mask"]))
+    assert not infos["action_mask"].any()
+    _, rewards, terminated, _, infos = env.step(np.array([-5]))
+    assert (rewards[0], terminated[0]) == (0.0, False)
+    assert infos["action_mask"].any()
+
+
+def test_disabled__asks_for_the_reset() -> None:
+    env = SeatVectorEnv(2, "yum", opponents=Last(), zeros="free", autoreset_mode="Disabled", seat=0)
+    with pytest.raises(RuntimeError, match=r"call reset\(\)"):
+        env.reset(options={"reset_mask": np.array([True, False])})
+    _, infos = env.reset(seed=1)
+    for _ in range(12):
+        _, _, terminated, _, infos = env.step(last_legal(infos["action_mask"]))
+    assert terminated.all()
+    with pytest.raises(ValueError, match=r"the games in rows \[0, 1\] are over; call reset"):
+        env.step(np.zeros(2, np.int64))
+    first, second = env.table.batch.states.copy()
+    env.reset(options={"reset_mask": np.array([False, True])})
+    assert env.table.batch.states[0] == first
+    assert env.table.batch.states[1] != second
+    for mask in (np.array([1, 0]), np.array([True]), np.array([[True, False]])):
+        with pytest.raises(ValueError, match=r"^reset_mask is .*; use bool \(2,\)$"):
+            env.reset(options={"reset_mask": mask})
+    with pytest.raises(ValueError, match="it cannot go with reset_mask"):
+        env.reset(seed=1, options={"reset_mask": np.array([True, True])})
+
+
+def test_vector_env__row_i_is_the_same_game_whatever_the_number_of_rows() -> None:
+    few, many = SeatVectorEnv(2, "yum", num_players=3), SeatVectorEnv(5, "yum", num_players=3)
+    for here, there in zip(stepped(few, 100), stepped(many, 100), strict=True):
+        for mine, other in zip(here[:3], there[:3], strict=True):
+            np.testing.assert_array_equal(mine, None if other is None else other[:2])
+        np.testing.assert_array_equal(here[3]["action_mask"], there[3]["action_mask"][:2])
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_vector_env__returned_arrays_are_the_caller_s_if_copied(copy: bool) -> None:
+    env = SeatVectorEnv(4, "yum", copy=copy, reward="score")
+    live = env.table.batch.observations, env.table.batch.masks
+    observations, infos = env.reset(seed=1)
+    for _ in range(2):
+        kept = observations.copy(), infos["action_mask"].copy()
+        stepped_on, rewards, terminated, _, infos_after = env.step(last_legal(infos["action_mask"]))
+        for given, array, before in zip((observations, infos["action_mask"]), live, kept, strict=True):
+            assert np.shares_memory(given, array) is not copy
+            assert np.array_equal(given, before) is copy
+        assert not np.shares_memory(rewards, env.table.paid)
+        assert not np.shares_memory(terminated, env.table.batch.terminated)
+        observations, infos = stepped_on, infos_after
+
+
+def test_vector_env__an_illegal_action_changes_no_game() -> None:
+    env = SeatVectorEnv(3, "yum")
+    env.reset(seed=1)
+    before = env.table.batch.states.tobytes(), env.table.batch.streams.tobytes()
+    for actions, said in (
+        (np.array([0, 0, 99]), "game 2: action 99 is not legal for player_"),
+        (np.zeros(2, np.int64), r"actions have shape \(2,\); use \(3,\)"),
+        (np.zeros(3), "dtype float64; use one integer for each of the 3 games"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            env.step(actions)
+    assert before == (env.table.batch.states.tobytes(), env.table.batch.streams.tobytes())
+
+
+def test_vector_env__an_illegal_action_leaves_finished_neighbours_finished() -> None:
+    env = SeatVectorEnv(2, "yum", opponents=Last(), zeros="free")
+    env.reset(seed=1)
+    env.table.batch.terminated[0] = True
+    state = env.table.batch.states[0].copy()
+    with pytest.raises(ValueError, match="game 1: action 99 is not legal"):
+        env.step(np.array([0, 99]))
+    assert env.table.batch.states[0] == state
+
+
+def test_vector_env__infos_tell_how_games_ended() -> None:
+    env = SeatVectorEnv(3, "yum", opponents=[Last("left"), Last("right")], num_players=3, zeros="free", seat=1)
+    _, infos = env.reset(seed=1)
+    for _ in range(12):
+        assert set(infos) == {"action_mask"}
+        _, _, terminated, _, infos = env.step(last_legal(infos["action_mask"]))
+    assert terminated.all()
+    names = {"score", "rank", "seat", "opponents"}
+    assert set(infos) == {"action_mask"} | names | {f"_{name}" for name in names}
+    assert infos["opponents"].tolist() == [["left", "right"]] * 3
+    assert infos["seat"].tolist() == [1, 1, 1]
+    assert all(infos[f"_{name}"].all() for name in names)
