@@ -1,0 +1,373 @@
+"""One seat of many games for Stable-Baselines3: its VecEnv contract, and the same promises as the other faces."""
+
+import warnings
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor, VecNormalize
+
+from fivedice.agents.baselines import RandomPolicy
+from fivedice.agents.seat_vec_env import SeatVecEnv
+from fivedice.envs import GAMES, load_game
+from fivedice.envs.aec import DiceEnv
+from fivedice.envs.reward import REWARDS
+from fivedice.envs.seat import SeatEnv
+from fivedice.envs.view import View
+
+YUM = "fivedice.envs:fivedice/Yum-v0"
+
+
+class Chooser:
+    """Picks a legal action in each row, in the same way for the same row."""
+
+    def __init__(self, rows: int) -> None:
+        self.generators = [np.random.default_rng([3, row]) for row in range(rows)]
+
+    def choose(self, masks: np.ndarray) -> np.ndarray:
+        picks = [generator.choice(np.flatnonzero(mask)) for generator, mask in zip(self.generators, masks, strict=True)]
+        return np.array(picks)
+
+
+def masked_ppo(env: Any, **settings: Any) -> MaskablePPO:
+    return MaskablePPO("MlpPolicy", env, **({"n_steps": 8, "batch_size": 16, "n_epochs": 1, "seed": 1} | settings))
+
+
+def payoff(reward: str, points: np.ndarray, seat: int) -> float:
+    """What a finished game is worth to a seat, told from the points alone."""
+    own, others = points[seat], np.delete(points, seat)
+    if reward == "score":
+        return float(own)
+    if reward == "margin":
+        return float(own - others.mean())
+    winners = int((points == points.max()).sum())
+    if winners == len(points):
+        return 0.0
+    return 1 / winners if own == points.max() else -1 / (len(points) - winners)
+
+
+# The contract
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_masked_ppo__learns_without_a_warning(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = SeatVecEnv(name, 4)
+        model = masked_ppo(env)
+        before = model.policy.action_net.weight.detach().clone()
+        model.learn(64)
+    assert model.num_timesteps == 64
+    assert not (model.policy.action_net.weight == before).all()
+    masks = model.rollout_buffer.action_masks.reshape(-1, env.game.num_actions)
+    actions = model.rollout_buffer.actions.reshape(-1).astype(int)
+    assert masks[np.arange(len(actions)), actions].all()
+
+
+def test_unmasked_ppo__is_stopped_at_its_first_illegal_action() -> None:
+    with pytest.raises(ValueError, match=r"game \d+: action \d+ \(.*\) is not legal for player_\d; legal are "):
+        PPO("MlpPolicy", SeatVecEnv("yum", 8), n_steps=32, batch_size=256, seed=1).learn(256)
+
+
+def test_masks__are_where_sb3_contrib_looks() -> None:
+    env = SeatVecEnv("yum", 5)
+    env.reset()
+    assert is_masking_supported(env)
+    for masks in (env.action_masks(), env.env_method("action_masks"), get_action_masks(env)):
+        assert (masks.dtype, masks.shape) == (np.bool_, (5, env.game.num_actions))
+        np.testing.assert_array_equal(masks, env.table.batch.masks == 1)
+    masks = env.action_masks()
+    np.testing.assert_array_equal(env.env_method("action_masks", indices=[1, 3]), masks[[1, 3]])
+    np.testing.assert_array_equal(env.env_method("action_masks", indices=2), masks[[2]])
+
+
+@pytest.mark.parametrize("wrapper", [VecMonitor, VecNormalize])
+def test_masks__pass_through_sb3_s_wrappers(wrapper: Any) -> None:
+    env = SeatVecEnv("yum", 3)
+    wrapped = wrapper(env)
+    assert wrapped.reset().shape == (3, env.observation_space.shape[0])
+    assert is_masking_supported(wrapped)
+    np.testing.assert_array_equal(get_action_masks(wrapped), env.action_masks())
+    *_, infos = wrapped.step(Chooser(3).choose(get_action_masks(wrapped)))
+    assert len(infos) == 3
+
+
+def test_vec_env__answers_what_sb3_asks() -> None:
+    env = SeatVecEnv("yum", 3)
+    assert env.env_is_wrapped(gymnasium.Wrapper) == [False] * 3
+    assert env.env_is_wrapped(gymnasium.Wrapper, indices=0) == [False]
+    assert env.get_attr("num_envs", indices=[0, 2]) == [3, 3]
+    assert env.get_attr("render_mode") == [None] * 3
+    assert env.has_attr("action_masks")
+    assert not env.has_attr("no_such_thing")
+    assert env.get_images() == [None] * 3
+    assert env.unwrapped is env
+    with pytest.raises(AttributeError, match="'rest'; use 'action_masks'"):
+        env.env_method("rest")
+    with pytest.raises(AttributeError, match="'seat' cannot be set"):
+        env.set_attr("seat", 1)
+    env.close()
+
+
+def test_vec_env__steps_are_what_sb3_expects() -> None:
+    env, chooser = SeatVecEnv("yum", 3, num_players=3), Chooser(3)
+    assert env.seed(4) == [4, 4, 4]
+    observations = env.reset()
+    layout, ends = env.table.batch.layout, 0
+    for _ in range(60):
+        assert (observations.dtype, observations.shape) == (np.float32, (3, layout.size))
+        assert all(env.observation_space.contains(observation) for observation in observations)
+        # What the learner is shown is always a decision of its own seat.
+        assert (layout.named(observations)["mover"][:, 0] == 1).all()
+        masks = env.action_masks()
+        assert masks.any(axis=1).all()
+        observations, rewards, dones, infos = env.step(chooser.choose(masks))
+        assert (rewards.dtype, rewards.shape) == (np.float32, (3,))
+        assert (dones.dtype, dones.shape) == (np.bool_, (3,))
+        for done, info, observation in zip(dones, infos, observations, strict=True):
+            if not done:
+                assert info == {}
+                continue
+            ends += 1
+            assert set(info) == {
+                "terminal_observation",
+                "TimeLimit.truncated",
+                "score",
+                "rank",
+                "win",
+                "seat",
+                "opponents",
+                "episode",
+            }
+            terminal = layout.named(info["terminal_observation"])
+            assert not terminal["mover"].any()
+            assert not terminal["open"].any()
+            assert terminal["score"][0] == pytest.approx(info["score"] / 300)
+            assert layout.named(observation)["open"][0].all()  # the next game has begun
+            assert info["TimeLimit.truncated"] is False
+            assert 12 <= info["episode"]["l"] <= env.game.longest
+    assert ends >= 3
+
+
+def test_vec_env__the_caller_keeps_what_it_was_given() -> None:
+    env = SeatVecEnv("yum", 3, reward="score")
+    observations, masks = env.reset(), env.action_masks()
+    kept = observations.copy(), masks.copy()
+    later, rewards, dones, _ = env.step(Chooser(3).choose(masks))
+    np.testing.assert_array_equal(observations, kept[0])
+    np.testing.assert_array_equal(masks, kept[1])
+    kept = later.copy(), rewards.copy(), dones.copy()
+    env.step(Chooser(3).choose(env.action_masks()))
+    for given, before in zip((later, rewards, dones), kept, strict=True):
+        np.testing.assert_array_equal(given, before)
+
+
+def test_seed__repeats_the_games_and_none_goes_on() -> None:
+    env = SeatVecEnv("yum", 3)
+    env.seed(4)
+    first, second = env.reset(), env.reset()
+    env.seed(4)
+    np.testing.assert_array_equal(env.reset(), first)
+    assert not np.array_equal(first, second)
+
+
+# The same promises as the other faces
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_vec_env__rewards_sum_to_the_payoff(reward: str, num_players: int) -> None:
+    scale = 0.5
+    env = SeatVecEnv("yum", 256, num_players=num_players, reward=reward, reward_scale=scale)
+    ended = []
+    outcome = env.table.outcome
+
+    def asked(rows: np.ndarray) -> Any:
+        ended.append(env.table.batch.results(rows)[0])
+        return outcome(rows)
+
+    env.table.outcome = asked
+    env.seed(2)
+    env.reset()
+    chooser, finished, totals, seats, signs = np.random.default_rng(1), 0, np.zeros(256), set(), set()
+    while finished < 1000:
+        masks = env.action_masks()
+        actions = (chooser.random(masks.shape) * masks).argmax(axis=1)
+        _, rewards, dones, infos = env.step(actions)
+        totals += rewards
+        for row, points in zip(np.flatnonzero(dones), ended.pop() if ended else (), strict=True):
+            info = infos[row]
+            expected = scale * payoff(reward, points, info["seat"])
+            assert totals[row] == pytest.approx(expected, abs=1e-4)  # rewards are float32
+            assert info["episode"]["r"] == pytest.approx(expected, abs=1e-4)
+            assert info["score"] == points[info["seat"]]
+            assert info["rank"] == 1 + (points > info["score"]).sum()
+            assert info["win"] == (info["rank"] == 1) / (points == points.max()).sum()
+            seats.add(info["seat"])
+            signs.add(np.sign(expected))
+            totals[row] = 0.0
+            finished += 1
+    assert seats == set(range(num_players))
+    assert signs >= ({1.0} if reward == "score" else {-1.0, 1.0})
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+def test_vec_env__shows_what_the_aec_env_shows(reward: str) -> None:
+    rows, settings = 3, {"num_players": 3, "reward": reward}
+    env, chooser = SeatVecEnv("yum", rows, **settings), Chooser(rows)
+    env.seed(11)
+    observations = env.reset()
+    history: list[list[tuple[np.ndarray, np.ndarray, int, float]]] = [[] for _ in range(rows)]
+    ends: dict[int, dict[str, Any]] = {}
+    while len(ends) < rows:
+        masks = env.action_masks()
+        actions = chooser.choose(masks)
+        later, rewards, _, infos = env.step(actions)
+        for row in set(range(rows)) - set(ends):
+            history[row].append((observations[row], masks[row], int(actions[row]), float(rewards[row])))
+            if infos[row]:
+                ends[row] = infos[row]
+        observations = later
+    for row, end in ends.items():
+        replay_in_aec(history[row], end, row, **settings)
+
+
+def replay_in_aec(
+    history: list[tuple[np.ndarray, np.ndarray, int, float]], end: dict[str, Any], row: int, **settings: Any
+) -> None:
+    """The same game at the AEC table, with the same policies in the same seats."""
+    aec, others, agent = DiceEnv(load_game("yum"), **settings), RandomPolicy(), f"player_{end['seat']}"
+    aec.reset(seed=11, options={"game": row})
+    decisions, total, total_aec = iter(history), 0.0, 0.0
+    for selected in aec.agent_iter():
+        seen, paid, over, _, _ = aec.last()
+        total_aec += paid if selected == agent else 0.0
+        if over:
+            aec.step(None)
+        elif selected != agent:
+            aec.step(int(others.act(aec.view())[0]))
+        else:
+            observation, mask, action, reward = next(decisions)
+            np.testing.assert_array_equal(observation, seen["observation"])
+            np.testing.assert_array_equal(mask, seen["action_mask"] == 1)
+            total += reward
+            aec.step(action)
+        if over and selected == agent:
+            np.testing.assert_array_equal(end["terminal_observation"], seen["observation"])
+    assert next(decisions, None) is None
+    assert total == pytest.approx(total_aec, abs=1e-5)
+
+
+def test_vec_env__row_i_is_the_same_game_whatever_the_number_of_rows() -> None:
+    few, many = SeatVecEnv("yum", 2, opponents="random"), SeatVecEnv("yum", 5, opponents="random")
+    choosers = Chooser(2), Chooser(5)
+    for env in (few, many):
+        env.seed(7)
+    shown = [few.reset(), many.reset()]
+    for _ in range(80):
+        np.testing.assert_array_equal(shown[0], shown[1][:2])
+        shown = [
+            env.step(chooser.choose(env.action_masks()))[0] for env, chooser in zip((few, many), choosers, strict=True)
+        ]
+
+
+def test_vec_env__an_illegal_action_changes_no_game() -> None:
+    env = SeatVecEnv("yum", 3)
+    env.reset()
+    before = env.table.batch.states.tobytes(), env.table.batch.streams.tobytes()
+    with pytest.raises(ValueError, match="game 1: action 43 is not legal for player_"):
+        env.step(np.array([0, 43, 0]))
+    assert before == (env.table.batch.states.tobytes(), env.table.batch.streams.tobytes())
+    env.step(np.array([0, 0, 0]))
+
+
+class Counted:
+    """A random policy that counts how often it is asked and for how many decisions."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.calls, self.decisions = name, 0, 0
+
+    def act(self, view: View) -> np.ndarray:
+        self.calls += 1
+        self.decisions += len(view)
+        return RandomPolicy().act(view)
+
+
+def test_opponents__are_asked_in_batches() -> None:
+    policy = Counted("counted")
+    env = SeatVecEnv("yum", 200, opponents=policy, num_players=3)
+    env.reset()
+    chooser = Chooser(200)
+    for _ in range(10):
+        env.step(chooser.choose(env.action_masks()))
+    assert policy.decisions > 20 * policy.calls
+
+
+def test_opponents__change_only_between_games() -> None:
+    class Deal:
+        """Another policy for every game that is dealt."""
+
+        def __init__(self) -> None:
+            self.policies: list[Counted] = []
+
+        def assign(self, noise: np.ndarray) -> np.ndarray:
+            self.policies += [Counted(str(len(self.policies) + i)) for i in range(noise.size)]
+            return np.arange(len(self.policies) - noise.size, len(self.policies)).reshape(noise.shape)
+
+        def policy(self, number: int) -> Counted:
+            return self.policies[number]
+
+    env, chooser = SeatVecEnv("yum", 3, opponents=Deal()), Chooser(3)
+    env.reset()
+    seated = env.table.seated.copy()
+    for _ in range(60):
+        *_, dones, infos = env.step(chooser.choose(env.action_masks()))
+        for row in range(3):
+            if dones[row]:
+                assert infos[row]["opponents"] == [str(seated[row].max())]  # who sat there, not who sits there now
+                assert not np.array_equal(env.table.seated[row], seated[row])
+            else:
+                np.testing.assert_array_equal(env.table.seated[row], seated[row])
+        seated = env.table.seated.copy()
+
+
+# Stable-Baselines3's own vector environments
+
+
+class AnyAction(SeatEnv):
+    """Stable-Baselines3's checker samples actions without looking at the mask; each stands for a legal one here."""
+
+    def step(self, action: Any) -> Any:
+        legal = np.flatnonzero(self.action_masks())
+        return super().step(legal[int(action) % len(legal)])
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_check_env__passes_without_a_warning(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(AnyAction(name, render_mode="ansi"), skip_render_check=False)
+
+
+def test_dummy_vec_env__of_seats_trains() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = DummyVecEnv([partial(gymnasium.make, YUM)] * 2)
+        assert is_masking_supported(env)
+        masked_ppo(env).learn(32)
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
+def test_subproc_vec_env__of_seats_trains(start_method: str) -> None:
+    env = SubprocVecEnv([partial(gymnasium.make, YUM)], start_method=start_method)
+    try:
+        assert is_masking_supported(env)
+        masked_ppo(env).learn(16)
+    finally:
+        env.close()
