@@ -1,26 +1,41 @@
-"""Batched Yum against Pgx ``tic_tac_toe``, both on all cores.
+"""Batched Yum against Pgx ``tic_tac_toe`` and ``backgammon``, both on all cores.
 
 Pgx plays inside one jitted ``lax.scan``: random legal play, automatic reset, observation and mask written. Each side
 has the fastest of several batch sizes, and Pgx also of one device that spreads its work over the cores and one device
-for each core. Picking a legal action is a good part of its time, so there are two lines: the bar is against Pgx with
-the cheap pick that our side has too (one uniform number chooses the k-th legal action); the other is Pgx as its
-documentation plays, with `jax.random.categorical`.
+for each core. Picking a legal action is a good part of its time in tic-tac-toe, so there are two lines: the bar is
+against Pgx with the cheap pick that our side has too (one uniform number chooses the k-th legal action); the other is
+Pgx as its documentation plays, with `jax.random.categorical`. A third line is against Pgx's one game of dice for two.
 """
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.batch import SECONDS, SIZES, best_size, cores, play
 from benchmarks.measure import Claim, MissingPeer, alternate, rate, ratios, spread
 
-PGX_SIZES = (1024, 4096, 16384, 65536)
-STEPS = 64  # in one scan
 BAR = 2.0
 
 
-def pgx_play(num_games: int, devices: int, cheap_pick: bool) -> Callable[[], int]:
-    """A function that plays `STEPS` decisions of each of `num_games` and returns how many those were."""
+class Peer(NamedTuple):
+    """A game of Pgx, and how it is played."""
+
+    game: str
+    cheap_pick: bool
+    sizes: tuple[int, ...]
+    steps: int  # in one scan
+    bar: float | None
+
+
+PEERS = (
+    Peer("tic_tac_toe", True, (1024, 4096, 16384, 65536), 64, BAR),
+    Peer("tic_tac_toe", False, (1024, 4096, 16384, 65536), 64, None),
+    Peer("backgammon", True, (1024, 4096), 4, None),
+)
+
+
+def pgx_play(peer: Peer, num_games: int, devices: int) -> Callable[[], int]:
+    """A function that plays one scan of `num_games` and returns how many decisions those were."""
     try:
         import jax
         import jax.numpy as jnp
@@ -29,13 +44,13 @@ def pgx_play(num_games: int, devices: int, cheap_pick: bool) -> Callable[[], int
     except ModuleNotFoundError as error:
         raise MissingPeer("pgx") from error
 
-    env = pgx.make("tic_tac_toe")
+    env = pgx.make(peer.game)
     init = jax.vmap(env.init)
     step = jax.vmap(auto_reset(env.step, env.init))
     share = num_games // devices
 
     def pick(mask: Any, key: Any) -> Any:
-        if not cheap_pick:
+        if not peer.cheap_pick:
             return jax.random.categorical(key, jnp.log(mask.astype(jnp.float32)), axis=1)
         nth = jnp.cumsum(mask, axis=1)
         k = jnp.int32(jax.random.uniform(key, (share,)) * nth[:, -1])
@@ -48,7 +63,7 @@ def pgx_play(num_games: int, devices: int, cheap_pick: bool) -> Callable[[], int
             action = pick(state.legal_action_mask, pick_key)
             return (step(state, action, jax.random.split(step_key, share)), key), None
 
-        return jax.lax.scan(one_step, (state, key), None, length=STEPS)[0]
+        return jax.lax.scan(one_step, (state, key), None, length=peer.steps)[0]
 
     key = jax.random.key(1)
     if devices == 1:
@@ -62,7 +77,7 @@ def pgx_play(num_games: int, devices: int, cheap_pick: bool) -> Callable[[], int
 
     def run_scan() -> int:
         carry[:] = jax.block_until_ready(play_scan(*carry))
-        return num_games * STEPS
+        return num_games * peer.steps
 
     for _ in range(3):  # compiled anew for the first carry of its own making
         run_scan()
@@ -79,21 +94,21 @@ def run(repetitions: int) -> list[Claim]:
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     size = best_size(lambda size: play(size, threads), tuple(size for size in SIZES if size >= 512 * threads))
     step = play(size, threads)
-    return [against(step, size, threads, cheap_pick, repetitions) for cheap_pick in (True, False)]
+    return [against(peer, step, size, threads, repetitions) for peer in PEERS]
 
 
-def against(step: Callable[[], int], size: int, threads: int, cheap_pick: bool, repetitions: int) -> Claim:
-    """Our `step` of `size` games against the best of Pgx."""
-    ways = [(size, devices) for size in PGX_SIZES for devices in sorted({1, threads})]
-    peer_size, devices = max(ways, key=lambda way: rate(pgx_play(*way, cheap_pick), SECONDS / 4))
-    peer_step = pgx_play(peer_size, devices, cheap_pick)
-    ours, peer = alternate(repetitions, lambda: rate(step, SECONDS) / 1e6, lambda: rate(peer_step, SECONDS) / 1e6)
+def against(peer: Peer, step: Callable[[], int], size: int, threads: int, repetitions: int) -> Claim:
+    """Our `step` of `size` games against the best of `peer`."""
+    ways = [(peer_size, devices) for peer_size in peer.sizes for devices in sorted({1, threads})]
+    best = max(ways, key=lambda way: rate(pgx_play(peer, way[0], way[1]), SECONDS / 4))
+    peer_step = pgx_play(peer, best[0], best[1])
+    ours, theirs = alternate(repetitions, lambda: rate(step, SECONDS) / 1e6, lambda: rate(peer_step, SECONDS) / 1e6)
     return Claim(
         f"batched Yum, two seats, {threads} cores",
         f"{spread(ours).text(' M decisions/s')}, {size} games",
-        f"Pgx tic_tac_toe, {'our pick' if cheap_pick else 'as documented'}: "
-        f"{spread(peer).text(' M decisions/s')}, {peer_size} games on {devices} devices",
-        ratios(ours, peer),
+        f"Pgx {peer.game}, {'our pick' if peer.cheap_pick else 'as documented'}: "
+        f"{spread(theirs).text(' M decisions/s')}, {best[0]} games on {best[1]} devices",
+        ratios(ours, theirs),
         "x",
-        BAR if cheap_pick else None,
+        peer.bar,
     )

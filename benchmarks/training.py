@@ -30,8 +30,9 @@ class OneEnv(gymnasium.Env[NDArray[np.float32], int]):
     def __init__(self, env: DiceEnv) -> None:
         self.env = env
         agent = env.possible_agents[0]
-        self.observation_space = env.observation_space(agent)["observation"]
-        self.action_space = env.action_space(agent)  # type: ignore[assignment]
+        observation_space: Any = env.observation_space(agent)
+        action_space: Any = env.action_space(agent)
+        self.observation_space, self.action_space = observation_space["observation"], action_space
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
