@@ -249,10 +249,11 @@ class Batch:
         if shares == 1:
             self._step_rows(loops, rows, chosen, restart)
             return
-        pieces = zip(np.array_split(rows, shares), np.array_split(chosen, shares), strict=True)
-        futures = [_threads(self.threads).submit(self._step_rows, loops, *piece, restart) for piece in pieces]
-        for future in futures:
-            future.result()
+        pieces = list(zip(np.array_split(rows, shares), np.array_split(chosen, shares), strict=True))
+        others = [_threads(shares - 1).submit(self._step_rows, loops, *piece, restart) for piece in pieces[1:]]
+        self._step_rows(loops, *pieces[0], restart)  # a share of its own costs this thread less than waiting
+        for other in others:
+            other.result()
 
     def _step_rows(self, loops: Loops, rows: Rows, actions: NDArray[np.int64], restart: bool) -> None:
         loops.step(
