@@ -47,7 +47,7 @@ class TrainConfig:
     options: dict[str, str | bool] = field(default_factory=dict)
     """The game's options by name, as --options.zeros free; `fivedice list` names them."""
     reward: Literal["win", "score", "margin"] | None = None
-    """win (+1 and -1 at the end), score (points as scored) or margin (own less the others' mean); win, or score alone."""
+    """win (+1 and -1 at the end), score (points as scored) or margin (own less others'); win, or score alone."""
     reward_scale: Annotated[float, Parameter(validator=Number(gt=0))] = 1.0
     """What a reward is multiplied with before the learner sees it."""
     opponents: Mix = field(default_factory=Mix)

@@ -45,9 +45,9 @@ class Network:
                 raise ValueError(f"tensor {name} is {tensor.dtype} {tensor.shape}; its network has float32 {shape}")
             if not np.isfinite(tensor).all():
                 raise ValueError(f"tensor {name} holds numbers that are not finite")
-        self.tensors = {name: np.ascontiguousarray(tensors[name]) for name in expected}
+        self.tensors = {name: np.array(tensors[name], order="C") for name in expected}  # copies: an opponent stays ...
         for tensor in self.tensors.values():
-            tensor.flags.writeable = False  # an opponent stays what it was
+            tensor.flags.writeable = False  # ... what it was
 
     def logits(self, observations: Floats) -> Floats:
         """The policy's logits (N, num_actions) for observations (N, num_inputs)."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fivedice.envs.chance import MAX_SEATS, NOISE, fill_noise, new_script, new_streams
 from fivedice.envs.dice import SIDES
 from fivedice.envs.kernel import kernel
-from fivedice.envs.reward import WIN, pay, reward_kind
+from fivedice.envs.reward import REWARDS, WIN, pay, reward_kind
 from fivedice.envs.spec import Game
 from fivedice.envs.view import View
 
@@ -180,6 +180,7 @@ class Batch:
         self.options = game.make_options(num_players, options)
         self.num_games, self.num_players = num_games, int(self.options["num_players"])
         self.kind = reward_kind(reward, self.num_players)
+        self.reward = REWARDS[self.kind]
         self.layout = game.layout(self.num_players)
         self.threads = threads
         self.all_rows: Rows = np.arange(num_games)
@@ -224,6 +225,15 @@ class Batch:
         self.terminated[rows] = False
         make_loops(self.game).start(rows, self.states, self.options, self.streams, self.scripts)
         self.show(rows)
+
+    def resume(self, states: NDArray[np.void], streams: NDArray[np.void]) -> None:
+        """Go on with games that were running elsewhere: (N,) records of states and of streams."""
+        self.states[:], self.streams[:] = states, streams
+        self.scripts = np.zeros((self.num_games, 0), np.int8)
+        self._has_started = True
+        self.rewards[:] = 0.0
+        self.terminated[:] = False
+        self.show()
 
     def show(self, rows: Rows | None = None) -> None:
         """Write mover, mask and observation of each of `rows` (all, if None) again, after their states were set."""

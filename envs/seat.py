@@ -89,9 +89,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (num_actions,), as sb3-contrib asks for them."""
-        return self.table.batch.masks[0].astype(np.bool_)
+        masks: NDArray[np.bool_] = self.table.batch.masks[0].astype(np.bool_)
+        return masks
 
-    def render(self) -> str | None:  # type: ignore[override]  # Gymnasium's hint allows a frame only as an array
+    def render(self) -> str | None:
         """The card, the mover and the dice as text."""
         if self.render_mode is None:
             return None
