@@ -1,0 +1,342 @@
+"""A policy in one file: it plays what was trained, nothing in it runs, and what does not fit is refused."""
+
+import json
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+from safetensors.torch import save_file as save_torch_file
+from sb3_contrib import MaskablePPO
+
+import fivedice.agents
+from fivedice.agents.checkpoint import FORMAT, CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
+from fivedice.agents.files import write_whole
+from fivedice.agents.network import Network, sampled, tensor_shapes
+from fivedice.agents.seat_vec_env import SeatVecEnv
+from fivedice.agents.trainer import ACTIVATIONS, network_tensors
+from fivedice.envs import load_game
+from fivedice.envs.batch import Batch
+from fivedice.envs.seat import SeatEnv
+from fivedice.envs.view import View
+
+YUM = load_game("yum")
+OPTIONS = YUM.make_options(2, {})
+SIZE = YUM.layout(2).size
+WIDTHS = (8,)
+CARD = make_card(YUM, OPTIONS, WIDTHS, "tanh")
+
+
+def some_tensors(seed: int = 1) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    shapes = tensor_shapes(SIZE, YUM.num_actions, WIDTHS)
+    return {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def some_network(seed: int = 1) -> Network:
+    return Network(some_tensors(seed), SIZE, YUM.num_actions, WIDTHS, "tanh")
+
+
+def some_view(rows: int = 50, **settings: Any) -> View:
+    """Decisions from early and late in games."""
+    batch = Batch(YUM, rows, **settings)
+    batch.reset(3)
+    generator = np.random.default_rng(3)
+    for step in range(60):
+        live = np.arange(step * rows // 60, rows)
+        masks = batch.masks[live]
+        batch.step((generator.random(masks.shape) * masks).argmax(axis=1), live)
+    return batch.view()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A checkpoint."""
+    path = tmp_path / "some.safetensors"
+    save_checkpoint(path, CARD, some_network())
+    return path
+
+
+# What comes back
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_round_trip__plays_as_stable_baselines_does(tmp_path: Path, activation: str) -> None:
+    settings = {"net_arch": [16, 12], "activation_fn": ACTIVATIONS[activation]}
+    env = SeatVecEnv("yum", 8)
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, seed=1, policy_kwargs=settings).learn(128)
+    network = Network(network_tensors(model), SIZE, YUM.num_actions, (16, 12), activation)
+    save_checkpoint(tmp_path / "it.safetensors", make_card(YUM, OPTIONS, (16, 12), activation), network)
+    policy = load_checkpoint(tmp_path / "it.safetensors")
+
+    view = some_view(200)
+    masks = view.masks.astype(np.bool_)
+    with torch.no_grad():
+        observations = torch.as_tensor(view.observations)
+        distribution = model.policy.get_distribution(observations, masks)
+        expected, values = distribution.distribution.probs.numpy(), model.policy.predict_values(observations).numpy()
+    logits = np.where(masks, policy.network.logits(view.observations), -np.inf)
+    chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(chances / chances.sum(axis=1, keepdims=True), expected, atol=1e-5)
+    np.testing.assert_allclose(policy.network.values(view.observations), values[:, 0], atol=1e-5)
+    actions, _ = model.predict(view.observations, action_masks=masks, deterministic=True)
+    np.testing.assert_array_equal(policy.act(view), actions)
+
+
+def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
+    policy = load_checkpoint(path)
+    assert {name: tensor.tobytes() for name, tensor in policy.network.tensors.items()} == {
+        name: tensor.tobytes() for name, tensor in some_tensors().items()
+    }
+    card = read_card(path)
+    assert card == CARD
+    assert card == {
+        "game": "yum",
+        "game_version": 0,
+        "num_players": 2,
+        "options": {
+            "high_low": "either",
+            "crossed_high": "blocks_low",
+            "five_alike_full_house": False,
+            "zeros": "forced",
+        },
+        "observation_digest": YUM.layout(2).digest,
+        "action_digest": YUM.action_digest,
+        "network": {"net_arch": [8], "activation": "tanh"},
+    }
+    assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)
+
+
+def test_sampled__plays_each_legal_action_as_often_as_its_probability_says() -> None:
+    logits = np.array([0.0, 5.0, 1.0, -2.0, 0.5], np.float32)
+    mask = np.array([1, 0, 1, 1, 1], np.int8)
+    count = 100_000
+    noise = (np.arange(count) + 0.5) / count  # spread evenly, so that the shares are exact
+    actions = np.empty(count, np.int64)
+    sampled(np.tile(logits, (count, 1)), np.tile(mask, (count, 1)), noise, actions)
+    chances = np.exp(logits.astype(np.float64)) * mask
+    np.testing.assert_allclose(np.bincount(actions, minlength=5) / count, chances / chances.sum(), atol=2 / count)
+    ends = np.array([0.0, 1 - 2.0**-32])
+    sampled(np.tile(logits, (2, 1)), np.tile(mask, (2, 1)), ends, actions)
+    assert actions[:2].tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_act__is_legal_and_the_same_for_the_same_view(path: Path, deterministic: bool) -> None:
+    policy, view = fivedice.agents.load(path, deterministic=deterministic), some_view()
+    actions = policy.act(view)
+    assert view.masks[np.arange(len(view)), actions].all()
+    np.testing.assert_array_equal(policy.act(view), actions)
+    half = np.arange(0, len(view), 2)  # whoever else is in the batch
+    np.testing.assert_array_equal(policy.act(view.rows(half)), actions[half])
+
+
+def test_network__cannot_be_changed_from_outside() -> None:
+    tensors = some_tensors()
+    network = Network(tensors, SIZE, YUM.num_actions, WIDTHS, "tanh")
+    for tensor in network.tensors.values():
+        with pytest.raises(ValueError, match="read-only"):
+            tensor[:] = 0
+    view = some_view()
+    before = network.logits(view.observations)
+    for tensor in tensors.values():
+        tensor[:] = 0  # the arrays that it was made from are the caller's
+    np.testing.assert_array_equal(network.logits(view.observations), before)
+
+
+def test_act__refuses_other_options_seats_and_finished_games(path: Path) -> None:
+    policy = load_checkpoint(path)
+    with pytest.raises(ValueError, match=r"^some plays Yum with 2 seats \(.*\), not Yum with 3 seats \(.*\)$"):
+        policy.act(some_view(num_players=3))
+    with pytest.raises(ValueError, match=r"zeros='forced'.*, not Yum .*zeros='free'"):
+        policy.act(some_view(zeros="free"))
+    with pytest.raises(ValueError, match=r"zeros='forced'.*, not Yum .*zeros='free'"):
+        SeatEnv("yum", opponents=path, seat=1, zeros="free").reset(seed=1)
+    view = some_view(4)
+    view.masks[2] = 0
+    with pytest.raises(ValueError, match="no legal action: its game is over"):
+        policy.act(view)
+
+
+# What is refused
+
+
+def with_card(**changes: Any) -> Callable[[Path], None]:
+    return lambda path: save_checkpoint(path, CARD | changes, some_network())
+
+
+def with_tensors(**changes: np.ndarray | None) -> Callable[[Path], None]:
+    tensors = {name: tensor for name, tensor in (some_tensors() | changes).items() if tensor is not None}
+    return lambda path: save_file(tensors, path, metadata={"format": FORMAT, "card": json.dumps(CARD)})
+
+
+def with_metadata(**metadata: str) -> Callable[[Path], None]:
+    return lambda path: save_file(some_tensors(), path, metadata=metadata or None)
+
+
+def with_bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        with_card()(path)
+        path.write_bytes(change(path.read_bytes()))
+
+    return write
+
+
+def in_bfloat16(path: Path) -> None:
+    tensors = {name: torch.from_numpy(tensor).to(torch.bfloat16) for name, tensor in some_tensors().items()}
+    save_torch_file(tensors, path, metadata={"format": FORMAT, "card": json.dumps(CARD)})
+
+
+NAN = np.full(YUM.num_actions, np.nan, np.float32)
+REFUSED = {
+    "another game": (with_card(game="yam"), "'yam' is not a known game; did you mean 'yum'"),
+    "another version": (with_card(game_version=7), "it plays version 7 of Yum; this is version 0"),
+    "unknown option": (with_card(options={"zeroes": "free"}), "'zeroes' is not a known option of Yum; did you mean"),
+    "unknown choice": (with_card(options={"zeros": "never"}), "zeros='never' is not a choice of this game"),
+    "too many seats": (with_card(num_players=9), "num_players=9 is not possible in Yum; use 1 to 6"),
+    "no seats": (with_card(num_players=None), "its card has no num_players"),
+    "seats of another network": (with_card(num_players=3), "laid out differently"),
+    "observation layout": (with_card(observation_digest="0" * 16), "laid out differently from this version's"),
+    "action layout": (with_card(action_digest="0" * 16), "laid out differently from this version's"),
+    "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network has float32 \(9, "),
+    "more layers": (with_card(network={"net_arch": [8, 8], "activation": "tanh"}), "missing .*policy.2.bias"),
+    "widths in words": (with_card(network={"net_arch": "88", "activation": "tanh"}), "net_arch as a list of widths"),
+    "no widths": (with_card(network={"activation": "tanh"}), "net_arch as a list of widths"),
+    "activation": (with_card(network={"net_arch": [8], "activation": "gelu"}), "use 'tanh' or 'relu'"),
+    "tensor missing": (with_tensors(**{"value.1.bias": None}), r"missing \['value.1.bias'\]"),
+    "tensor extra": (with_tensors(more=NAN), r"not expected \['more'\]"),
+    "tensor of float64": (with_tensors(**{"policy.1.bias": np.zeros(YUM.num_actions)}), "policy.1.bias is float64"),
+    "tensors of bfloat16": (in_bfloat16, "it is not a whole safetensors file of float32"),
+    "not a number": (with_tensors(**{"policy.1.bias": NAN}), "policy.1.bias holds numbers that are not finite"),
+    "no metadata": (with_metadata(), "its format is None, not 'fivedice checkpoint 1'"),
+    "another format": (with_metadata(format="a\nb"), r"its format is 'a\\nb'"),
+    "no card": (with_metadata(format=FORMAT), "its card is missing or is not JSON"),
+    "card cut short": (with_metadata(format=FORMAT, card="{"), "its card is missing or is not JSON"),
+    "card without end": (with_metadata(format=FORMAT, card="[" * 200_000), "its card is missing or is not JSON"),
+    "card of nothing": (with_metadata(format=FORMAT, card="null"), "its card has no game"),
+    "cut short": (with_bytes(lambda whole: whole[:-100]), "it is not a whole safetensors file"),
+    "header cut short": (with_bytes(lambda whole: whole[:50]), "it is not a whole safetensors file"),
+    "empty": (with_bytes(lambda whole: b""), "it is not a whole safetensors file"),
+    "random bytes": (with_bytes(lambda whole: np.random.default_rng(1).bytes(5000)), "not a whole safetensors file"),
+    "endless header": (with_bytes(lambda whole: struct.pack("<Q", 2**63) + whole), "not a whole safetensors file"),
+    "directory": (lambda path: path.mkdir(), "there is no file"),
+    "missing": (lambda path: None, "there is no file"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_load__refuses_in_one_sentence_and_changes_nothing(tmp_path: Path, what: str) -> None:
+    write, said = REFUSED[what]
+    path = tmp_path / "bad.safetensors"
+    write(path)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
+    for name in (path, str(path)):
+        with pytest.raises(ValueError, match=said) as refused:
+            fivedice.agents.load(name)
+        assert str(path) in str(refused.value)
+        assert "\n" not in str(refused.value)
+        assert refused.value.__cause__ is None
+        assert refused.value.__suppress_context__ or refused.value.__context__ is None
+    assert before == {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
+
+
+@pytest.mark.parametrize("name", ["gredy", "model.zip", "model.pt", "", "."])
+def test_load__of_no_policy_says_what_there_is(name: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a policy; use 'random', 'greedy' or .*the path of a \.safetensors"):
+        fivedice.agents.load(name)
+
+
+class Evil:
+    """Leaves a file when it is unpickled."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.trace),)
+
+
+def as_pickle(path: Path, evil: Evil) -> None:
+    path.write_bytes(pickle.dumps(evil))
+
+
+def as_zip(path: Path, evil: Evil) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("data", pickle.dumps(evil))
+        file.writestr("policy.pth", pickle.dumps(evil))
+
+
+def as_torch_file(path: Path, evil: Evil) -> None:
+    torch.save({"policy.0.weight": evil}, path)
+
+
+def as_card(path: Path, evil: Evil) -> None:
+    save_file(some_tensors(), path, metadata={"format": FORMAT, "card": pickle.dumps(evil, protocol=0).decode()})
+
+
+@pytest.mark.parametrize("disguise", [as_pickle, as_zip, as_torch_file, as_card])
+def test_load__executes_nothing(tmp_path: Path, disguise: Callable[[Path, Evil], None]) -> None:
+    trace, path = tmp_path / "trace", tmp_path / "evil.safetensors"
+    disguise(path, Evil(trace))
+    for read in (fivedice.agents.load, read_card):
+        with pytest.raises(ValueError, match="is not a checkpoint that can be played"):
+            read(path)
+    assert not trace.exists()
+    if disguise is as_pickle:  # the trap works
+        pickle.loads(path.read_bytes())
+        assert trace.exists()
+
+
+def test_play__needs_no_torch(path: Path) -> None:
+    code = f"""
+import sys, gymnasium, fivedice.envs, fivedice.agents
+fivedice.agents.load({str(path)!r})
+gymnasium.make("fivedice/Yum-v0", opponents=[{str(path)!r}], seat=1).reset(seed=1)
+print(sorted({{"torch", "stable_baselines3", "matplotlib", "pygame"}} & set(sys.modules)))
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+# Writing
+
+
+def test_save__replaces_the_old_file_at_once(path: Path) -> None:
+    save_checkpoint(path, CARD | {"steps": 7}, some_network(seed=2))
+    assert read_card(path)["steps"] == 7
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_save__that_fails_leaves_the_old_file(path: Path) -> None:
+    before = path.read_bytes()
+
+    def fail(temporary: Path) -> None:
+        temporary.write_bytes(before[:100])
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        write_whole(path, fail)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_save__that_is_killed_leaves_the_old_file(path: Path) -> None:
+    before = path.read_bytes()
+    code = f"""
+import os, pathlib
+from fivedice.agents.files import write_whole
+write_whole(pathlib.Path({str(path)!r}), lambda temporary: (temporary.write_bytes(b"half"), os._exit(9)))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
+    assert path.read_bytes() == before
+    assert isinstance(fivedice.agents.load(path), CheckpointPolicy)
