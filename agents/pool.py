@@ -37,7 +37,7 @@ class OpponentPool:
         for kind, weight in mix.items():
             if kind not in (*SNAPSHOTS, *BASELINES):
                 raise ValueError(unknown_name("kind of opponent", kind, (*SNAPSHOTS, *BASELINES)))
-            if not weight >= 0:
+            if not 0 <= weight < float("inf"):
                 raise ValueError(f"opponents.{kind}={weight} is not a weight; use a number from 0 up")
         if sum(mix.values()) <= 0:
             raise ValueError("every weight in opponents is 0; give at least one kind a positive weight")
@@ -77,7 +77,7 @@ class OpponentPool:
 
     def restore(self, policies: Mapping[int, CheckpointPolicy], steps: Mapping[int, int], following: int) -> None:
         """Become what a pool was when it was saved."""
-        self._policies |= policies
+        self._policies = {number: self._policies[number] for number in range(FIRST_SNAPSHOT)} | dict(policies)
         self.steps = dict(steps)
         self._next = following
 
@@ -92,6 +92,8 @@ class OpponentPool:
         starts = np.concatenate([[0.0], self._shares])
         within = (noise - starts[kinds]) / (starts[kinds + 1] - starts[kinds])  # uniform again, given the kind
         snapshots = np.array(list(self.steps))
+        if not len(snapshots) and not set(SNAPSHOTS).isdisjoint(self.kinds):
+            raise ValueError("there is no snapshot to play against yet; add one first")
         numbers = np.empty(noise.shape, np.int64)
         for place, kind in enumerate(self.kinds):
             dealt = kinds == place
