@@ -31,9 +31,8 @@ class Person:
         return np.array([self._ask(view, row) for row in range(len(view))], np.int64)
 
     def _ask(self, view: View, row: int) -> int:
-        game, state = view.game, view.states[row]
-        self._console.print(Text(game.render(state, view.options)))
-        choices = distinct_choices(game, state, view.masks[row])
+        self._console.print(Text(view.game.render(view.states[row], view.options)))
+        choices = distinct_choices(view, row)
         names = [f"{action:>3}  {name}" for action, name in choices.items()]
         self._console.print(Columns(names, equal=True, column_first=True, padding=(0, 3)))
         while True:
@@ -49,11 +48,11 @@ class Person:
             self._console.print(action, style="yellow", highlight=False, markup=False)
 
 
-def distinct_choices(game: Game, state: Any, mask: NDArray[np.int8]) -> dict[int, str]:
+def distinct_choices(view: View, row: int) -> dict[int, str]:
     """Each legal action in words; of actions that come to the same, such as keeping either of two fives, the first."""
     choices: dict[int, str] = {}
-    for action in np.flatnonzero(mask).tolist():
-        name = game.name_action(state, action)
+    for action in np.flatnonzero(view.masks[row]).tolist():
+        name = view.game.name_action(view.states[row], view.options, action)
         if name not in choices.values():
             choices[action] = name
     return choices
@@ -118,7 +117,7 @@ def play_game(
             mover = int(batch.movers[0])
             action = policies[mover].act(batch.view())
             if policies[mover] is not person:
-                said = game.name_action(batch.states[0], int(action[0]))
+                said = game.name_action(batch.states[0], batch.options, int(action[0]))
                 console.print(f"player_{mover} ({policies[mover].name}): {said}", style="dim", highlight=False)
             batch.step(action, restart=False)
     except Quit:

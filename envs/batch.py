@@ -308,7 +308,7 @@ class Batch:
         if not self.masks[row].any():
             return f"action {action} comes after the end of the game; start the next one first"
         if 0 <= action < self.game.num_actions:
-            said = f"action {action} ({self.game.name_action(self.states[row], action)})"
+            said = f"action {action} ({self.game.name_action(self.states[row], self.options, action)})"
         else:
             said = f"action {action}"
         return f"{said} is not legal for player_{self.movers[row]}; {self.explain_legal(row)}"
@@ -317,7 +317,7 @@ class Batch:
         """The legal actions of `row` in words."""
         legal = np.flatnonzero(self.masks[row]).tolist()
         return "legal are " + ", ".join(
-            f"{action} ({self.game.name_action(self.states[row], action)})" for action in legal
+            f"{action} ({self.game.name_action(self.states[row], self.options, action)})" for action in legal
         )
 
     def view(self, rows: Rows | None = None) -> View:

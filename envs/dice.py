@@ -1,10 +1,13 @@
 """Words for five dice."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.chance import Chance, roll_dice
 from fivedice.envs.kernel import kernel
+from fivedice.envs.spec import Piece
 
 NUM_DICE = 5
 SIDES = 6
@@ -79,3 +82,33 @@ def is_three_and_two(dice: Dice) -> bool:
     low_pair = dice[0] == dice[1] and dice[2] == dice[4]
     high_pair = dice[0] == dice[2] and dice[3] == dice[4]
     return bool((low_pair or high_pair) and dice[0] != dice[4])
+
+
+def turn_pieces(num_players: int) -> list[Piece]:
+    """What every seat sees of a turn of five dice: who is to move, the dice, the throws left."""
+    return [
+        Piece("mover", (num_players,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
+        Piece("dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot"),
+        Piece("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
+        Piece("throws_left", (3,), 0, 1, "0, 1 or 2 throws left, one-hot"),
+    ]
+
+
+@kernel
+def show_turn(state: Any, num_players: int, seat: int, is_over: bool, out: NDArray[np.float32]) -> int:
+    """Write `turn_pieces` as `seat` sees them into the zeros of `out`; returns where the next piece starts.
+
+    The state has the fields ``dice``, ``throws_left`` and ``player``.
+    """
+    if not is_over:
+        out[(int(state["player"]) - seat + num_players) % num_players] = 1.0
+    at = num_players
+    dice = state["dice"]
+    for slot in range(NUM_DICE):
+        out[at + slot * SIDES + int(dice[slot]) - 1] = 1.0
+    at += NUM_DICE * SIDES
+    for face in range(SIDES):
+        out[at + face] = count(dice, face + 1) / 5.0
+    at += SIDES
+    out[at + int(state["throws_left"])] = 1.0
+    return at + 3

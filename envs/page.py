@@ -1,4 +1,4 @@
-"""The tables of a game's page, made from its declaration: ``python -m fivedice.envs.page`` writes them where they stand.
+"""The tables of a game's page, made from its declaration: ``python -m fivedice.envs.page FILE`` writes them anew.
 
 A Markdown file asks for the tables of a game with a line ``<!-- tables: yum -->``; what follows, up to the line
 ``<!-- end -->``, is replaced. A test holds every such file against the code.
@@ -6,6 +6,7 @@ A Markdown file asks for the tables of a game with a line ``<!-- tables: yum -->
 
 import re
 import sys
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -13,7 +14,11 @@ from fivedice.envs import load_game
 from fivedice.envs.spec import Game
 
 REWARDS = (
-    ("win", "at the end: the winners share +1, the losers share -1; all 0 if everyone won", "default with 2 seats or more"),
+    (
+        "win",
+        "at the end: the winners share +1, the losers share -1; all 0 if everyone won",
+        "default with 2 seats or more",
+    ),
     ("score", "own points as they are scored, one for a point", "default with 1 seat"),
     ("margin", "own points as they are scored, less the mean of the others'", ""),
 )
@@ -31,7 +36,13 @@ def tables(game: Game) -> str:
         markdown(
             ("at", "piece", "shape", "range", "meaning"),
             [
-                (f"{at.start}-{at.stop - 1}", f"`{piece.name}`", str(piece.shape), f"{piece.low:g} to {piece.high:g}", piece.meaning)
+                (
+                    f"{at.start}-{at.stop - 1}",
+                    f"`{piece.name}`",
+                    str(piece.shape),
+                    f"{piece.low:g} to {piece.high:g}",
+                    piece.meaning,
+                )
                 for piece, at in layout.slices()
             ],
         ),
@@ -63,7 +74,7 @@ def action_rows(game: Game) -> list[tuple[str, str]]:
     return rows
 
 
-def markdown(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def markdown(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table in Markdown."""
     lines = [header, ("---",) * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

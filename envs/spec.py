@@ -129,9 +129,9 @@ class Game:
         layout: the observation's table for a number of seats.
         observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
         action_names: each action in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
-        name_action: ``(state, action)`` in words that show the dice, as ``"keep 5 5 5"``.
-        tell_action: ``(state, options, action)`` as a transcript tells it, as ``"fills Fives: 15"``; actions that are
-            told alike must come to the same.
+        name_action: ``(state, options, action)`` in words that show the dice, as ``"keep 5 5 5"``, ``"fill Fives: 15"``.
+            The first word is a verb that takes an s: a transcript says ``"player_0 keeps 5 5 5"``. Actions with the
+            same words must come to the same.
         render: ``(state, options)`` as text for a terminal.
     """
 
@@ -146,8 +146,7 @@ class Game:
     layout: Callable[[int], Layout]
     observe: Callable[[State, Options, int, NDArray[np.float32]], None]
     action_names: tuple[str, ...]
-    name_action: Callable[[State, int], str]
-    tell_action: Callable[[State, Options, int], str]
+    name_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
 
     def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:

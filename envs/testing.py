@@ -366,11 +366,11 @@ def _check_told(game: Game, states: NDArray[np.void], options: Options, streams:
     """Legal actions have words, and those that are told alike come to the same."""
     told: dict[str, bytes] = {}
     for action in legal:
-        _expect(game.name_action(states[0], action), f"action {action} has no name")
+        words = game.name_action(states[0], options, action)
+        _expect(words, f"action {action} has no name")
         after, twin = states.copy(), streams.copy()
         script = np.array([1, 2, 3, 4, 5, 6] * 20, np.int8)
         game.rules.apply(after[0], options, action, (twin[0], script))
-        words = game.tell_action(states[0], options, action)
         _expect(
             told.setdefault(words, after.tobytes()) == after.tobytes(),
             f"two actions are told as {words!r} and do not come to the same",

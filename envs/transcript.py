@@ -119,7 +119,8 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
 
 def tell(env: DiceEnv, snapshot: Snapshot, agent: str, action: int) -> str:
     """An action in a transcript's words, without the throw that follows."""
-    return f"{agent} {env.game.tell_action(snapshot.state[0], env.options_record, action)}"
+    verb, _, rest = env.game.name_action(snapshot.state[0], env.options_record, action).partition(" ")
+    return f"{agent} {verb}s {rest}"
 
 
 def write(transcript: Transcript) -> str:

@@ -213,7 +213,7 @@ def test_step__illegal_action_is_told_in_words_with_the_legal_ones() -> None:
     env = yum_v0.env()
     env.reset(seed=0, options={"script": [1, 1, 2, 2, 2]})
     with pytest.raises(
-        ValueError, match=r"^action 42 \(fill Yum\) is not legal for player_0; legal are 0 \(throw all f"
+        ValueError, match=r"^action 42 \(fill Yum: 0\) is not legal for player_0; legal are 0 \(keep none\), "
     ):
         env.step(YUM)
     with pytest.raises(

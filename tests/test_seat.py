@@ -328,7 +328,7 @@ def test_seat_env__an_illegal_action_changes_nothing() -> None:
     for action, said in (
         (
             full_house,
-            r"action 41 \(fill Full House\) is not legal for player_0; legal are 0 \(throw all five\), .*Ones",
+            r"action 41 \(fill Full House: 0\) is not legal for player_0; legal are 0 \(keep none\), .*Ones",
         ),
         (43, r"action 43 is not legal"),
         (-1, r"action -1 is not legal"),

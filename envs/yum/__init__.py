@@ -18,6 +18,5 @@ GAME = Game(
     observe=observe.observe,
     action_names=render.action_names(),
     name_action=render.name_action,
-    tell_action=render.tell_action,
     render=render.render,
 )

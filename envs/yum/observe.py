@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import NUM_DICE, SIDES, count, total
+from fivedice.envs.dice import show_turn, total, turn_pieces
 from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yum.rules import (
@@ -31,11 +31,8 @@ def layout(num_players: int) -> Layout:
     seats = num_players
     return Layout(
         [
-            Piece("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
-            Piece("dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot"),
-            Piece("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
+            *turn_pieces(seats),
             Piece("dice_total", (1,), 0, 1, "the sum of the dice / 30"),
-            Piece("throws_left", (3,), 0, 1, "0, 1 or 2 throws left, one-hot"),
             Piece("points_now", (NUM_BOXES,), 0, 1, "points these dice would give own open boxes / 30"),
             Piece("open", (seats, NUM_BOXES), 0, 1, "1 for each box of each seat that is still open"),
             Piece("low_high", (seats, 2), 0, 1, "points written in Low and in High / 30; 0 if open or crossed out"),
@@ -53,20 +50,9 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     num_players = int(options["num_players"])
     dice = state["dice"]
     out[:] = 0.0
-
-    if not is_terminal(state, options):
-        out[(int(state["player"]) - seat + num_players) % num_players] = 1.0
-    at = num_players
-    for slot in range(NUM_DICE):
-        out[at + slot * SIDES + int(dice[slot]) - 1] = 1.0
-    at += NUM_DICE * SIDES
-    for face in range(SIDES):
-        out[at + face] = count(dice, face + 1) / 5.0
-    at += SIDES
+    at = show_turn(state, num_players, seat, is_terminal(state, options), out)
     out[at] = total(dice) / 30.0
     at += 1
-    out[at + int(state["throws_left"])] = 1.0
-    at += 3
 
     own = state["boxes"][seat]
     for box in range(LOW_STRAIGHT):

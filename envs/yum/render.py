@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fivedice.envs.dice import NUM_DICE
+from fivedice.envs.words import draw_dice, keep_names, name_keep
 from fivedice.envs.yum.rules import (
     BONUS,
     BONUS_FROM,
@@ -19,35 +19,20 @@ from fivedice.envs.yum.rules import (
     winners,
 )
 
-FACES = " ⚀⚁⚂⚃⚄⚅"
-
 
 def action_names() -> tuple[str, ...]:
     """Each action in a few words, dice by slot."""
-    keeps = ["throw all five"]
-    for keep in range(1, FILL):
-        slots = [str(slot + 1) for slot in range(NUM_DICE) if keep >> slot & 1]
-        keeps.append(f"keep {'slot' if len(slots) == 1 else 'slots'} {' '.join(slots)}")
-    return (*keeps, *(f"fill {box}" for box in BOXES))
+    return (*keep_names(), *(f"fill {box}" for box in BOXES))
 
 
-def name_action(state: Any, action: int) -> str:
-    """An action in words, dice by the faces that they show in `state`."""
-    if action >= FILL:
-        return f"fill {BOXES[action - FILL]}"
-    kept = [str(int(die)) for slot, die in enumerate(state["dice"]) if action >> slot & 1]
-    return f"keep {' '.join(kept)}" if kept else "throw all five"
-
-
-def tell_action(state: Any, options: Any, action: int) -> str:
-    """An action as a transcript tells it, a filled box with the points that it got."""
+def name_action(state: Any, options: Any, action: int) -> str:
+    """An action in words: the dice kept, or the box filled with its points."""
     if action < FILL:
-        kept = [str(int(die)) for slot, die in enumerate(state["dice"]) if action >> slot & 1]
-        return f"keeps {' '.join(kept)}" if kept else "keeps none"
+        return name_keep(state["dice"], action)
     box, boxes = action - FILL, state["boxes"][state["player"]]
     points, upper = points_in(box, state["dice"], boxes, options), upper_total(boxes)
     earns_bonus = box <= SIXES and upper < BONUS_FROM <= upper + points
-    return f"fills {BOXES[box]}: {points}" + (f" and the bonus of {BONUS}" if earns_bonus else "")
+    return f"fill {BOXES[box]}: {points}" + (f" and the bonus of {BONUS}" if earns_bonus else "")
 
 
 def render(state: Any, options: Any) -> str:
@@ -73,8 +58,5 @@ def render(state: Any, options: Any) -> str:
         winners(state, options, won)
         lines.append("Game over, won by " + " and ".join(f"player_{seat}" for seat in np.flatnonzero(won)))
     else:
-        dice = [int(die) for die in state["dice"]]
-        faces = "  ".join(f"{FACES[die]} {die}" for die in dice)
-        left = int(state["throws_left"])
-        lines.append(f"Dice  {faces}    {left} {'throw' if left == 1 else 'throws'} left")
+        lines.append(draw_dice(state["dice"], int(state["throws_left"])))
     return "\n".join(lines)
