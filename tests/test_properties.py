@@ -1,7 +1,8 @@
-"""What must hold in every position that can be reached, looked for by Hypothesis."""
+"""What must hold in every position: of those that Hypothesis reaches, or of all."""
 
 import pickle
 from collections.abc import Callable
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def positions(draw: Callable[..., Any], name: str) -> DiceEnv:
     """A game in the middle, or at its end."""
     env = draw(environments(name))
     env.reset(seed=draw(st.integers(0, 2**32 - 1)))
-    decisions = draw(st.integers(0, env.game.longest * len(env.possible_agents)))
+    decisions = draw(st.integers(0, env.game.longest * len(env.possible_agents) // 3) | st.just(100_000))
     play(env, np.random.default_rng(draw(st.integers(0, 99))), decisions)
     return env
 
@@ -69,31 +70,36 @@ def test_equal_observations__have_equal_masks(name: str) -> None:
     check()
 
 
-@steadily
-@given(positions("yum"))
-def test_yum_mask__can_be_told_from_the_observation(env: DiceEnv) -> None:
-    """Build a state from nothing but what the mover sees: its mask is the mover's."""
-    rules, options = env.game.rules, env.options_record
-    seat = int(env.get_state().state["player"][0])
-    seen = env.observe(env.possible_agents[seat])
-    named = env.game.layout(len(env.possible_agents)).named(seen["observation"])
-    if any(env.terminations.values()):
-        assert not named["mover"].any()
-        return
-    assert named["mover"][0] == 1
-    state = np.zeros(1, rules.STATE)[0]
-    state["dice"] = named["dice"].argmax(axis=1) + 1
-    state["throws_left"] = named["throws_left"].argmax()
-    state["player"] = seat
-    state["boxes"] = OPEN
-    own = state["boxes"][seat]
-    own[named["open"][0] == 0] = 0
-    for box, points in zip((LOW, HIGH), named["low_high"][0], strict=True):
-        if own[box] != OPEN:
-            own[box] = round(float(points) * 30)
-    mask = np.zeros(env.game.num_actions, np.int8)
-    rules.legal_actions(state, options, mask)
-    assert mask.tolist() == seen["action_mask"].tolist()
+@pytest.mark.parametrize("throws_left", [0, 2])
+@pytest.mark.parametrize("high_low", ["either", "high_first"])
+@pytest.mark.parametrize("crossed_high", ["blocks_low", "frees_low"])
+def test_yum_mask__can_be_told_from_the_observation(throws_left: int, high_low: str, crossed_high: str) -> None:
+    """Whatever Low and High hold and the dice show: a state made of nothing but what is seen has the same mask."""
+    game = load_game("yum")
+    rules, layout = game.rules, game.layout(2)
+    options = game.make_options(2, {"high_low": high_low, "crossed_high": crossed_high})
+    seen, masks = np.zeros(layout.size, np.float32), np.zeros((2, game.num_actions), np.int8)
+    state, rebuilt = np.zeros(2, rules.STATE)
+    throws = {sum(dice): dice for dice in combinations_with_replacement(range(1, 7), 5)}
+    for low, high, dice in product((OPEN, 0, *range(21, 30)), (OPEN, 0, *range(22, 31)), throws.values()):
+        state["dice"], state["throws_left"], state["player"] = dice, throws_left, 1
+        state["boxes"] = OPEN
+        state["boxes"][1, [LOW, HIGH, *range(low % 4)]] = low, high, *[0] * (low % 4)
+        rules.legal_actions(state, options, masks[0])
+        game.observe(state, options, 1, seen)
+
+        named = layout.named(seen)
+        rebuilt["dice"] = named["dice"].argmax(axis=1) + 1
+        rebuilt["throws_left"] = named["throws_left"].argmax()
+        rebuilt["player"] = 1 - named["mover"].argmax()
+        rebuilt["boxes"] = OPEN
+        own = rebuilt["boxes"][1]
+        own[named["open"][0] == 0] = 0
+        for box, points in zip((LOW, HIGH), named["low_high"][0], strict=True):
+            if own[box] != OPEN:
+                own[box] = round(float(points) * 30)
+        rules.legal_actions(rebuilt, options, masks[1])
+        assert masks[0].tolist() == masks[1].tolist(), (low, high, dice)
 
 
 @pytest.mark.parametrize("name", GAMES)
