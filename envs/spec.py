@@ -129,7 +129,7 @@ class Game:
         layout: the observation's table for a number of seats.
         observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
         action_names: each action in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
-        name_action: ``(state, options, action)`` in words that show the dice, as ``"keep 5 5 5"``, ``"fill Fives: 15"``.
+        name_action: ``(state, options, action)`` in words that show dice, as ``"keep 5 5 5"``, ``"fill Fives: 15"``.
             The first word is a verb that takes an s: a transcript says ``"player_0 keeps 5 5 5"``. Actions with the
             same words must come to the same.
         render: ``(state, options)`` as text for a terminal.

@@ -217,7 +217,7 @@ def test_step__illegal_action_is_told_in_words_with_the_legal_ones() -> None:
     ):
         env.step(YUM)
     with pytest.raises(
-        ValueError, match=r"3 \(keep 1 1\).* 31 \(fill Ones\), 32 \(fill Twos\), 41 \(fill Full House\)$"
+        ValueError, match=r"3 \(keep 1 1\).* 31 \(fill Ones: 2\), 32 \(fill Twos: 6\), 41 \(fill Full House: 25\)$"
     ):
         env.step(YUM)
 
