@@ -22,6 +22,7 @@ from fivedice.envs.dice import NUM_DICE, SIDES, Dice
 from fivedice.envs.kernel import kernel
 
 THROWS_A_TURN = 3
+NEAR = 1e-9  # values closer than this are equal: they differ by rounding alone
 
 _SETS = [
     dice for size in range(NUM_DICE + 1) for dice in combinations_with_replacement(range(1, SIDES + 1), size)

@@ -5,14 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.exact.turn import NUM_SETS, NUM_THROWS, THROWS, set_number, solve_turn
+from fivedice.agents.exact.turn import NEAR, NUM_SETS, NUM_THROWS, THROWS, set_number, solve_turn
+from fivedice.agents.exact.yum import upper_scores
 from fivedice.envs.dice import Dice
 from fivedice.envs.kernel import kernel
 from fivedice.envs.view import View
-from fivedice.envs.yum.rules import FILL, LOW_STRAIGHT, NUM_BOXES, OPEN, SIXES, points_in, score, upper_total
-
-MOST_UPPER = 5 * (1 + 2 + 3 + 4 + 5 + 6)  # the highest total of Ones … Sixes
-NEAR = 1e-9  # values closer than this are equal: they differ by rounding alone
+from fivedice.envs.yum.rules import FILL, LOW_STRAIGHT, NUM_BOXES, OPEN, SIXES, points_in, upper_total
 
 
 class GreedyYum:
@@ -58,17 +56,6 @@ def decide(states: Any, options: Any, masks: NDArray[np.int8], actions: NDArray[
                 value = values[left - 1, set_number(dice, keep), 0]
                 if masks[i, keep] and value > most + NEAR:
                     actions[i], most = keep, value
-
-
-@kernel
-def upper_scores() -> NDArray[np.int64]:
-    """What a total of 0, 1, … 105 in Ones … Sixes counts, the bonus included."""
-    boxes = np.full(NUM_BOXES, OPEN, np.int8)
-    counted = np.empty(MOST_UPPER + 1, np.int64)
-    for points in range(len(counted)):
-        boxes[SIXES] = points
-        counted[points] = score(boxes)
-    return counted
 
 
 @kernel
