@@ -111,7 +111,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         Args:
             seed: play the first game of this seed; None goes on to the next game of the seed in use.
             options: ``"script"``, a list of faces for the next dice thrown, in slot order and whoever throws, before
-                the generator takes over (0 leaves a face to it); ``"game"``, which row's game of a batch with this seed to play (0).
+                the generator takes over (a 0 leaves that face to it); ``"game"``, which row's game of a batch
+                with this seed to play (0).
         """
         options = options or {}
         for name in options:
