@@ -1,11 +1,12 @@
 """The policies that need no training."""
 
-import importlib
+import importlib.util
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.kernel import kernel
+from fivedice.envs.spec import Game, Options
 from fivedice.envs.view import Policy, View
 
 
@@ -37,21 +38,34 @@ class RandomPolicy:
         return actions
 
 
-class GreedyPolicy:
-    """Makes the most of this turn and thinks no further; what that means, each game's page says."""
+class OfEachGame:
+    """A policy that every game has its own of: the one named in the game's module in ``agents/<folder>/``."""
 
-    name = "greedy"
-
-    def __init__(self) -> None:
-        self._of_game: dict[str, Policy] = {}
+    def __init__(self, name: str, folder: str) -> None:
+        self.name = name
+        self._folder = folder
 
     def act(self, view: View) -> NDArray[np.int64]:
         """One action for each row, (N,) int64."""
-        name = view.game.name
-        if name not in self._of_game:
-            try:
-                module = importlib.import_module(f"fivedice.agents.greedy.{name}")
-            except ModuleNotFoundError:
-                raise ValueError(f"there is no greedy policy for {view.game.title}; use 'random'") from None
-            self._of_game[name] = module.GREEDY
-        return self._of_game[name].act(view)
+        return self.of(view.game).act(view)
+
+    def of(self, game: Game) -> Policy:
+        """The one that plays `game`."""
+        path = f"fivedice.agents.{self._folder}.{game.name}"
+        if importlib.util.find_spec(path) is None:
+            raise ValueError(f"there is no {self.name!r} policy for {game.title}; use 'random'")
+        policy: Policy = getattr(importlib.import_module(path), self.name.upper())
+        return policy
+
+
+GREEDY = OfEachGame("greedy", "greedy")  # makes the most of this turn and thinks no further; see each game's page
+OPTIMAL = OfEachGame("optimal", "exact")  # exact play, where a game is solved
+
+
+def optimum(game: Game, options: Options) -> float | None:
+    """The exact highest expected points of a game at a table with these options, or None if that is not known."""
+    path = f"fivedice.agents.exact.{game.name}"
+    if importlib.util.find_spec(path) is None:
+        return None
+    value: float | None = importlib.import_module(path).optimum(options)
+    return value

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fivedice.agents.arena import count_games, evaluate
+from fivedice.agents.baselines import optimum
 from fivedice.agents.config import CONFIG, TrainConfig, typed_options
 from fivedice.agents.policy import load
 from fivedice.agents.report import progress_bar, standings_table
@@ -136,7 +137,7 @@ def evaluate_policies(
     game
         What is played, as yum.
     policies
-        Two or more of random, greedy, or checkpoint files; one is enough to see its points.
+        Two or more of random, greedy, optimal, or checkpoint files; one is enough to see its points.
     games
         How many games each pairing plays; every deal of dice is played once from each seat.
     seats
@@ -148,7 +149,7 @@ def evaluate_policies(
     """
     spec = load_game(game)
     if not policies:
-        raise ValueError("name at least one policy: random, greedy or a checkpoint file")
+        raise ValueError("name at least one policy: random, greedy, optimal or a checkpoint file")
     contenders = named_policies(policies, deterministic=not sampled)
     seats, chosen = table_for(contenders, seats, options)
     num_players = int(spec.make_options(seats, chosen)["num_players"])
@@ -158,7 +159,8 @@ def evaluate_policies(
             spec, contenders, games=games, num_players=num_players, seed=seed, options=chosen, progress=advance
         )
     title = f"{spec.title}, {num_players} seats, {games} games a pairing, seed {seed}"
-    console.print(standings_table(standings, title=title, optimum=None))
+    best = optimum(spec, spec.make_options(num_players, chosen))
+    console.print(standings_table(standings, title=title, optimum=best))
 
 
 @app.command
@@ -178,8 +180,8 @@ def play(
     game
         What is played, as yum.
     against
-        Who sits in the other seats, in turn order after yours: random, greedy or checkpoint files. One for all of them,
-        or one each; greedy if not given.
+        Who sits in the other seats, in turn order after yours: random, greedy, optimal or checkpoint files. One for all
+        of them, or one each; greedy if not given.
     seats
         Seats at the table. The first checkpoint's, or the game's default, if not given.
     seat
@@ -208,15 +210,13 @@ def table_for(
     policies: dict[str, Policy], seats: int | None, options: dict[str, str | bool] | None
 ) -> tuple[int | None, dict[str, Any]]:
     """The seats and options to play with: as asked for, else those of the first checkpoint."""
-    from fivedice.agents.baselines import GreedyPolicy, RandomPolicy
-
     for policy in policies.values():
-        if isinstance(policy, (GreedyPolicy, RandomPolicy)):
-            continue
-        trained: Any = policy
-        seats = int(trained.options["num_players"]) if seats is None else seats
-        options = trained.game.options_dict(trained.options) if options is None else options
-        break
+        record = getattr(policy, "options", None)  # only a checkpoint is bound to a table
+        if record is not None:
+            trained: Any = policy
+            seats = int(record["num_players"]) if seats is None else seats
+            options = trained.game.options_dict(record) if options is None else options
+            break
     return seats, typed_options(options or {})
 
 

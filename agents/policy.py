@@ -3,16 +3,16 @@
 import importlib
 from pathlib import Path
 
-from fivedice.agents.baselines import GreedyPolicy, RandomPolicy
+from fivedice.agents.baselines import GREEDY, OPTIMAL, RandomPolicy
 from fivedice.envs.view import Policy, View
 
 __all__ = ["NAMES", "Policy", "View", "load"]
 
-NAMES = ("random", "greedy")
+NAMES = ("random", "greedy", "optimal")
 
 
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
-    """A policy for ``"random"``, ``"greedy"`` or a checkpoint file.
+    """A policy for ``"random"``, ``"greedy"``, ``"optimal"`` or a checkpoint file.
 
     Args:
         name: one of the names, or the path of a ``.safetensors`` file. Nothing in it is executed.
@@ -24,7 +24,9 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     if name == "random":
         return RandomPolicy()
     if name == "greedy":
-        return GreedyPolicy()
+        return GREEDY
+    if name == "optimal":
+        return OPTIMAL
     path = Path(name)
     if path.suffix != ".safetensors":
         raise ValueError(

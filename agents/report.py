@@ -19,7 +19,10 @@ def figure(estimate: Estimate, *, percent: bool = False) -> str:
 
 def standings_table(standings: Sequence[Standing], *, title: str, optimum: float | None) -> RichTable:
     """Each contender's points and its share of the wins against each other one."""
-    table = RichTable(title=title, title_justify="left", caption="± is the 95 % interval", caption_justify="left")
+    caption = "± is the 95 % interval"
+    if optimum is not None:
+        caption += f"; the exact optimum is {optimum:.4f} points"
+    table = RichTable(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column("contender")
     table.add_column("points a game", justify="right")
     if optimum is not None:

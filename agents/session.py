@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from fivedice.agents.arena import count_games, evaluate
+from fivedice.agents.baselines import optimum
 from fivedice.agents.config import CONFIG, TrainConfig
 from fivedice.agents.files import write_whole
 from fivedice.agents.policy import load
@@ -17,14 +18,17 @@ from fivedice.agents.report import figure, progress_bar, standings_table
 from fivedice.agents.resume import restore
 from fivedice.agents.trainer import FINAL_SEED, Training
 from fivedice.agents.trainer import Progress as Told
+from fivedice.envs import load_game
 from fivedice.envs.view import Policy
 
 
 def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
     """Train, save, and print the evaluation table and the command that plays against the result."""
     folder = resume if resume is not None else new_folder(config)
+    game = load_game(config.game)
+    best = optimum(game, game.make_options(config.num_players, config.options))
     with Bar(console, config.total_timesteps) as bar:
-        training = Training(config, folder, bar.tell)
+        training = Training(config, folder, bar.tell, best)
         if resume is not None:
             for note in restore(training):
                 console.print(f"Note: {note}.")
@@ -73,7 +77,7 @@ def show_standings(training: Training, console: Console) -> None:
             progress=advance,
         )
     title = f"{training.game.title}, {training.num_players} seats, {config.final_games} games a pairing, seed {seed}"
-    console.print(standings_table(standings, title=title, optimum=None))
+    console.print(standings_table(standings, title=title, optimum=training.optimum))
 
 
 class Bar:

@@ -49,10 +49,17 @@ class Training:
         config: what to train and how.
         folder: the run's folder.
         report: told after every update.
+        optimum: the exact highest expected points, if they are known.
     """
 
-    def __init__(self, config: TrainConfig, folder: Path, report: Callable[[Progress], None]) -> None:
-        self.config, self.folder, self.report = config, folder, report
+    def __init__(
+        self,
+        config: TrainConfig,
+        folder: Path,
+        report: Callable[[Progress], None],
+        optimum: float | None = None,
+    ) -> None:
+        self.config, self.folder, self.report, self.optimum = config, folder, report, optimum
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
@@ -132,6 +139,8 @@ class Training:
         evaluation = self.evaluate()
         for name, figure in evaluation.items():
             self.model.logger.record(name, figure.mean)
+        if self.optimum is not None:
+            self.model.logger.record("eval/percent_of_optimum", 100 * evaluation["eval/score"].mean / self.optimum)
         self.model.logger.dump(self.steps)
         self.save(self.folder / "last.safetensors", evaluation)
         measure = self.measure(evaluation)

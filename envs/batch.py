@@ -135,8 +135,10 @@ def make_loops(game: Game) -> Loops:
 
 @kernel
 def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]) -> int:
-    """The place in `rows` of the first action that is not legal there, or -1."""
+    """The place in `rows` of the first action that is not legal there, or of a row that there is not, or -1."""
     for i in range(len(rows)):
+        if rows[i] < 0 or rows[i] >= len(masks):
+            return i
         if actions[i] < 0 or actions[i] >= masks.shape[1] or not masks[rows[i], actions[i]]:
             return i
     return -1
@@ -300,6 +302,8 @@ class Batch:
         place = find_illegal(rows, chosen, self.masks)
         if place >= 0:
             row = int(rows[place])
+            if not 0 <= row < self.num_games:
+                raise ValueError(f"there is no game {row}; rows are 0 to {self.num_games - 1}")
             raise ValueError(f"game {row}: {self.explain_illegal(row, int(chosen[place]))}")
         return chosen
 

@@ -101,6 +101,8 @@ def fill_noise(rows: NDArray[np.int64], which: NDArray[np.int64], streams: Any, 
 
 def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArray[np.void]:
     """`STREAM` records for games ``first_game``, … of `seed`; None takes entropy from the system."""
+    if isinstance(first_game, bool) or not isinstance(first_game, (int, np.integer)) or not 0 <= first_game < 2**31:
+        raise ValueError(f"game {first_game!r} is not the number of a game; use a whole number from 0 up")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         raise ValueError(f"seed={seed!r} is not a seed; use a non-negative integer or None")
     streams = np.zeros(num_games, STREAM)

@@ -410,3 +410,8 @@ def _write(path: Path, card: str, table: Table) -> None:
 
 
 OPTIMAL = OptimalYum()
+
+
+def optimum(options: Options) -> float:
+    """The highest expected points of a player, at a table of any size."""
+    return solve(options).start
