@@ -1,23 +1,28 @@
 """The command line: ``fivedice list | info | train | evaluate | play``."""
 
+import json
 import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from cyclopts.argument import ArgumentCollection
-from cyclopts.config import Json, Toml
+from cyclopts.config import Dict
 from cyclopts.validators import Number
 from rich.console import Console
 from rich.table import Table
 
 from fivedice.agents.arena import count_games, evaluate
 from fivedice.agents.baselines import optimum
-from fivedice.agents.config import CONFIG, TrainConfig, typed_options
+from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options
 from fivedice.agents.policy import load
 from fivedice.agents.report import progress_bar, standings_table
 from fivedice.envs import GAMES, load_game
+from fivedice.envs.spec import unknown_name
 from fivedice.envs.view import Policy
 
 console = Console()
@@ -31,16 +36,38 @@ def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentColle
             path = file_of(argument.tokens[-1].value)
             if not path.is_file():
                 raise ValueError(f"{option} needs {path}, and there is no such file")
-            reader = Json if path.suffix == ".json" else Toml
-            reader(path, search_parents=False, use_commands_as_keys=False)(called, commands, arguments)
+            Dict(read_settings(path), use_commands_as_keys=False, source=str(path))(called, commands, arguments)
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """What a TOML file or a run's own JSON file sets, every key a known one."""
+    try:
+        settings: dict[str, Any] = (json.loads if path.suffix == ".json" else tomllib.loads)(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    _refuse_unknown(path, "setting", settings, TrainConfig)
+    if isinstance(settings.get("opponents"), dict):
+        _refuse_unknown(path, "setting of opponents", settings["opponents"], Mix)
+    return settings
+
+
+def _refuse_unknown(path: Path, kind: str, settings: Mapping[str, Any], known: type[TrainConfig | Mix]) -> None:
+    names = tuple(field.name for field in fields(known))
+    for name in settings:
+        if name not in names:
+            raise ValueError(f"{path}: {unknown_name(kind, name, names)}")
 
 
 def config_path(name: str) -> Path:
     """The file of that path, or the configuration of that name that comes with the package."""
     path = Path(name)
-    if not path.suffix and not path.exists():
-        return Path(str(resources.files("fivedice.configs") / f"{name}.toml"))
-    return path
+    if path.suffix or path.exists():
+        return path
+    folder = Path(str(resources.files("fivedice.configs")))
+    packaged = {file.stem: file for file in sorted(folder.glob("*.toml"))}
+    if name not in packaged:
+        raise ValueError(unknown_name("configuration", name, packaged))
+    return packaged[name]
 
 
 app = App(
@@ -223,7 +250,7 @@ def table_for(
 def main() -> None:
     """Run the command line; what is wrong with the input is said in one sentence, with exit status 2."""
     try:
-        app()
+        app(sys.argv[1:])
     except (ValueError, OSError) as error:
         Console(stderr=True).print(f"fivedice: {error}", style="red", highlight=False, markup=False, soft_wrap=True)
         sys.exit(2)

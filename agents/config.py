@@ -1,14 +1,23 @@
 """What can be set in a training run. The names are Stable-Baselines3's where it has one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
-Positive = Annotated[int, Parameter(validator=Number(gte=1))]
+
+def _whole(_: object, tokens: Sequence[Token]) -> int:
+    """The number that is written; Cyclopts itself would round 4.5."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"{tokens[0].value!r} is not a whole number") from None
+
+
+Positive = Annotated[int, Parameter(validator=Number(gte=1), converter=_whole)]
 Weight = Annotated[float, Parameter(validator=Number(gte=0))]
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
@@ -103,8 +112,8 @@ class TrainConfig:
     """Of games, network and minibatches. Evaluations use seeds of their own."""
     device: str = "cpu"
     """Where the network is trained: cpu, cuda, or what else torch knows."""
-    torch_threads: Annotated[int, Parameter(validator=Number(gte=0))] = 0
-    """Threads that torch may use; 0 leaves it to torch."""
+    torch_threads: Annotated[int, Parameter(validator=Number(gte=0))] = 1
+    """Threads that torch may use; 0 leaves it to torch. For networks of this size one is the fastest."""
     runs: Path = Path("runs")
     """The folder for runs."""
     name: str | None = None

@@ -1,0 +1,1 @@
+"""Configurations of training runs, found by name: ``fivedice train --config yum-smoke``."""

@@ -1,0 +1,22 @@
+"""Mickey Mouse Clubhouse Yahtzee Jr. (2007): five characters, a shared board, wild Clubhouses."""
+
+from typing import cast
+
+from fivedice.envs.spec import Game, Rules
+from fivedice.envs.yahtzee_jr import observe, render, rules
+
+GAME = Game(
+    name="yahtzee_jr",
+    title="Yahtzee Jr.",
+    version=0,
+    min_players=1,
+    max_players=rules.MOST_SEATS,
+    default_players=2,
+    longest=rules.NUM_CHARACTERS * 3,
+    rules=cast(Rules, rules),
+    layout=observe.layout,
+    observe=observe.observe,
+    action_names=render.action_names(),
+    name_action=render.name_action,
+    render=render.render,
+)

@@ -1,0 +1,57 @@
+"""Yahtzee Jr. as text: the board, the dice, and actions in words."""
+
+from typing import Any
+
+import numpy as np
+
+from fivedice.envs.words import draw_dice, keep_names, name_keep
+from fivedice.envs.yahtzee_jr.rules import (
+    CHARACTERS,
+    NOBODY,
+    OPEN,
+    PICTURE,
+    PLACE,
+    column_for,
+    is_terminal,
+    score,
+    winners,
+)
+
+FACES = (*CHARACTERS, "Clubhouse")
+
+
+def action_names() -> tuple[str, ...]:
+    """Each action in a few words, dice by slot."""
+    return (*keep_names(), *(f"place {character}" for character in CHARACTERS))
+
+
+def name_action(state: Any, options: Any, action: int) -> str:
+    """An action in words: the dice kept, or the token placed with its column."""
+    if action < PLACE:
+        return name_keep(state["dice"], action, FACES)
+    character = action - PLACE
+    column = int(column_for(character, state["dice"], state["tokens"]))
+    return f"place {CHARACTERS[character]}: {column}"
+
+
+def render(state: Any, options: Any) -> str:
+    """The board with each seat's tokens as its number, the tokens still open, whose turn it is, and the dice."""
+    seats = range(int(options["num_players"]))
+    over = bool(is_terminal(state, options))
+    lines = [f"{'':<10}{'picture':^9}" + "".join(f"{column:^5}" for column in range(1, 6))]
+    for row, character in enumerate(CHARACTERS):
+        cells = ["".join(str(seat) for seat in seats if state["tokens"][seat][row] == column) for column in range(6)]
+        lines.append(f"{character:<10}{cells[PICTURE] or '·':^9}" + "".join(f"{cell or '·':^5}" for cell in cells[1:]))
+    for seat in seats:
+        tokens = state["tokens"][seat]
+        left = ", ".join(name for row, name in enumerate(CHARACTERS) if tokens[row] == OPEN)
+        mark = "▸" if seat == state["player"] and not over else " "
+        lines.append(f"{mark} player_{seat}: {score(tokens)} points, open {left or 'none'}")
+    if over:
+        won = np.zeros(len(seats), np.int8)
+        winners(state, options, won)
+        how = " by the throw for Clubhouses" if state["roll_off"] != NOBODY else ""
+        lines.append("Game over, won by " + " and ".join(f"player_{seat}" for seat in np.flatnonzero(won)) + how)
+    else:
+        lines.append(draw_dice(state["dice"], int(state["throws_left"]), FACES))
+    return "\n".join(lines)

@@ -1,0 +1,208 @@
+"""The rules of Mickey Mouse Clubhouse Yahtzee Jr. (2007), for one game. The page beside this file tells them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.chance import Chance
+from fivedice.envs.dice import KEEP_ALL, NUM_DICE, Dice, count, throw
+from fivedice.envs.kernel import kernel
+from fivedice.envs.spec import Option
+
+CHARACTERS = ("Mickey", "Minnie", "Donald", "Daisy", "Goofy")  # faces 1..5 of a die, rows 0..4 of the board
+NUM_CHARACTERS = 5
+CLUBHOUSE = 6  # the wild face
+PICTURE = 0  # the column that takes any number of tokens and scores nothing
+MOST_SEATS = 4
+
+OPEN = -1  # in `tokens`: not placed yet
+NOBODY = -1  # in `roll_off`: there was none
+
+STATE = np.dtype(
+    [
+        ("dice", np.int8, (NUM_DICE,)),  # faces 1..6, ascending
+        ("throws_left", np.int8),  # 2, 1 or 0
+        ("player", np.int8),  # the seat whose turn it is
+        ("tokens", np.int8, (MOST_SEATS, NUM_CHARACTERS)),  # the column of each token, 0..5, or OPEN
+        ("roll_off", np.int8),  # the seat that won a tie by throwing the most Clubhouses, or NOBODY
+    ]
+)
+
+# Actions 0..30 keep the dice in these slots and throw the others; action 31 + c places the token of character c.
+PLACE = KEEP_ALL
+NUM_ACTIONS = PLACE + NUM_CHARACTERS
+
+ROLL, SHARE = 0, 1
+OPTIONS = (
+    Option("must_score_most", (True, False), "whether the character scored must be one that shows the most dice"),
+    Option("tie_break", ("roll", "share"), "whether tied players throw for the win, or share it"),
+)
+
+
+@kernel
+def setup(state: Any, options: Any, chance: Chance) -> None:
+    state["tokens"][:] = OPEN
+    state["roll_off"] = NOBODY
+    start_turn(state, 0, chance)
+
+
+@kernel
+def start_turn(state: Any, player: int, chance: Chance) -> None:
+    state["player"] = player
+    state["throws_left"] = 2
+    throw(state["dice"], 0, player, chance)
+
+
+@kernel
+def current_player(state: Any) -> int:
+    return int(state["player"])
+
+
+@kernel
+def turns(options: Any) -> int:
+    """How many turns each player has: 5 for one or two players, 4 for three, 3 for four."""
+    return min(5, 7 - int(options["num_players"]))
+
+
+@kernel
+def showing(dice: Dice, character: int) -> int:
+    """How many dice show a character, the wild ones included."""
+    return count(dice, character + 1) + count(dice, CLUBHOUSE)
+
+
+@kernel
+def most_showing(dice: Dice, own: NDArray[np.int8]) -> int:
+    """The highest count among the characters whose token a player, with tokens `own`, has not placed yet."""
+    most = 0
+    for character in range(NUM_CHARACTERS):
+        if own[character] == OPEN:
+            most = max(most, showing(dice, character))
+    return most
+
+
+@kernel
+def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
+    mask[:] = 0
+    if is_terminal(state, options):
+        return
+    if state["throws_left"] > 0:
+        mask[:PLACE] = 1
+    dice, own = state["dice"], state["tokens"][state["player"]]
+    most = most_showing(dice, own)
+    if most == 0:
+        least = 0 if state["throws_left"] == 0 else 1  # a zero only after the third throw
+    elif options["must_score_most"]:
+        least = most
+    else:
+        least = 1
+    for character in range(NUM_CHARACTERS):
+        mask[PLACE + character] = (own[character] == OPEN) & (showing(dice, character) >= least)
+
+
+@kernel
+def column_for(character: int, dice: Dice, tokens: NDArray[np.int8]) -> int:
+    """The column that a token of `character` goes to: its count, or the first free cell to the left of that."""
+    column = showing(dice, character)
+    seat = 0
+    while column > PICTURE and seat < MOST_SEATS:
+        if tokens[seat, character] == column:
+            column -= 1  # taken: look at all tokens again, one cell to the left
+            seat = 0
+        else:
+            seat += 1
+    return column
+
+
+@kernel
+def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
+    player = int(state["player"])
+    if action < PLACE:
+        state["throws_left"] -= 1
+        throw(state["dice"], action, player, chance)
+        return
+    character = action - PLACE
+    state["tokens"][player, character] = column_for(character, state["dice"], state["tokens"])
+    if not is_terminal(state, options):
+        start_turn(state, (player + 1) % options["num_players"], chance)
+    elif options["tie_break"] == ROLL:
+        break_tie(state, options, chance)
+
+
+@kernel
+def is_terminal(state: Any, options: Any) -> bool:
+    # The last seat places the last token of the game.
+    if state["player"] != options["num_players"] - 1:
+        return False
+    placed = 0
+    for character in range(NUM_CHARACTERS):
+        placed += state["tokens"][state["player"], character] != OPEN
+    return placed == turns(options)
+
+
+@kernel
+def break_tie(state: Any, options: Any, chance: Chance) -> None:
+    """The tied players throw five dice each and most Clubhouses win; those still tied throw again."""
+    tied = best_seats(state, options)
+    if num_seats(tied) == 1:
+        return
+    while num_seats(tied) > 1:
+        still_tied, most = 0, -1
+        for seat in range(options["num_players"]):
+            if (tied >> seat) & 1:
+                throw(state["dice"], 0, seat, chance)
+                clubhouses = count(state["dice"], CLUBHOUSE)
+                if clubhouses > most:
+                    still_tied, most = 0, clubhouses
+                if clubhouses == most:
+                    still_tied |= 1 << seat
+        tied = still_tied
+    for seat in range(options["num_players"]):
+        if (tied >> seat) & 1:
+            state["roll_off"] = seat
+
+
+@kernel
+def num_seats(seats: int) -> int:
+    """How many seats are in a set of bits."""
+    number = 0
+    for seat in range(MOST_SEATS):
+        number += (seats >> seat) & 1
+    return number
+
+
+@kernel
+def best_seats(state: Any, options: Any) -> int:
+    """The seats with the most points, as a set of bits."""
+    best, most = 0, -1
+    for seat in range(options["num_players"]):
+        points = score(state["tokens"][seat])
+        if points > most:
+            best, most = 0, points
+        if points == most:
+            best |= 1 << seat
+    return best
+
+
+@kernel
+def score(own: NDArray[np.int8]) -> int:
+    """The points of a player with tokens `own`: a point for each column that a token stands away from the picture."""
+    points = 0
+    for character in range(NUM_CHARACTERS):
+        points += max(0, int(own[character]))
+    return points
+
+
+@kernel
+def scores(state: Any, options: Any, points: NDArray[np.float64]) -> None:
+    for seat in range(options["num_players"]):
+        points[seat] = score(state["tokens"][seat])
+
+
+@kernel
+def winners(state: Any, options: Any, won: NDArray[np.int8]) -> None:
+    best = best_seats(state, options)
+    if state["roll_off"] != NOBODY:
+        best = 1 << state["roll_off"]
+    for seat in range(options["num_players"]):
+        won[seat] = (best >> seat) & 1
