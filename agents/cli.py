@@ -12,13 +12,12 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 from cyclopts.argument import ArgumentCollection
 from cyclopts.config import Dict
-from cyclopts.validators import Number
 from rich.console import Console
 from rich.table import Table
 
 from fivedice.agents.arena import count_games, evaluate
 from fivedice.agents.baselines import optimum
-from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options
+from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options, whole
 from fivedice.agents.policy import load
 from fivedice.agents.report import progress_bar, standings_table
 from fivedice.envs import GAMES, load_game
@@ -82,8 +81,8 @@ app = App(
 GameOptions = Annotated[
     dict[str, str | bool] | None, Parameter(help="The game's options by name, as --options.zeros free.")
 ]
-Seats = Annotated[int | None, Parameter(validator=Number(gte=1))]
-Seed = Annotated[int, Parameter(validator=Number(gte=0))]
+Seats = Annotated[int | None, whole(least=1)]
+Seed = Annotated[int, whole(least=0)]
 
 
 @app.command(name="list")
@@ -151,7 +150,7 @@ def train(
 def evaluate_policies(
     game: str,
     *policies: str,
-    games: Annotated[int, Parameter(validator=Number(gte=2))] = 4000,
+    games: Annotated[int, whole(least=2)] = 4000,
     seats: Seats = None,
     seed: Seed = 0,
     sampled: bool = False,
@@ -196,8 +195,8 @@ def play(
     *,
     against: list[str] | None = None,
     seats: Seats = None,
-    seat: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
-    seed: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
+    seat: Annotated[int, whole(least=0)] = 0,
+    seed: Annotated[int | None, whole(least=0)] = None,
     options: GameOptions = None,
 ) -> None:
     """Play a game in the terminal.

@@ -10,14 +10,18 @@ from cyclopts.validators import Number
 
 
 def _whole(_: object, tokens: Sequence[Token]) -> int:
-    """The number that is written; Cyclopts itself would round 4.5."""
     try:
         return int(tokens[0].value)
     except ValueError:
         raise ValueError(f"{tokens[0].value!r} is not a whole number") from None
 
 
-Positive = Annotated[int, Parameter(validator=Number(gte=1), converter=_whole)]
+def whole(*, least: int) -> Parameter:
+    """A whole number from `least` up. Cyclopts itself would take 4.5 for 4."""
+    return Parameter(validator=Number(gte=least), converter=_whole)
+
+
+Positive = Annotated[int, whole(least=1)]
 Weight = Annotated[float, Parameter(validator=Number(gte=0))]
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
@@ -51,7 +55,7 @@ class TrainConfig:
 
     game: str = "yum"
     """What is played; `fivedice list` names the games."""
-    num_players: Annotated[int | None, Parameter(validator=Number(gte=1))] = None
+    num_players: Annotated[int | None, whole(least=1)] = None
     """Seats at the table; the game's default if not given."""
     options: dict[str, str | bool] = field(default_factory=dict)
     """The game's options by name, as --options.zeros free; `fivedice list` names them."""
@@ -99,7 +103,7 @@ class TrainConfig:
 
     snapshot_every: Positive = 100_000
     """Take a snapshot of the learner as an opponent after this many decisions."""
-    pool_size: Annotated[int, Parameter(validator=Number(gte=2))] = 10
+    pool_size: Annotated[int, whole(least=2)] = 10
     """How many snapshots to keep as opponents."""
     eval_every: Positive = 250_000
     """Play evaluation games, and save, after this many decisions."""
@@ -108,11 +112,11 @@ class TrainConfig:
     final_games: Positive = 4000
     """Games of each pairing in the table at the end, seats rotated."""
 
-    seed: Annotated[int, Parameter(validator=Number(gte=0))] = 1
+    seed: Annotated[int, whole(least=0)] = 1
     """Of games, network and minibatches. Evaluations use seeds of their own."""
     device: str = "cpu"
     """Where the network is trained: cpu, cuda, or what else torch knows."""
-    torch_threads: Annotated[int, Parameter(validator=Number(gte=0))] = 1
+    torch_threads: Annotated[int, whole(least=0)] = 1
     """Threads that torch may use; 0 leaves it to torch. For networks of this size one is the fastest."""
     runs: Path = Path("runs")
     """The folder for runs."""
