@@ -1,0 +1,266 @@
+"""The command line: what it shows, and that what is wrong is said in one sentence with exit status 2."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fivedice.agents import cli
+from fivedice.agents.checkpoint import make_card, read_card, save_checkpoint
+from fivedice.agents.config import Mix, TrainConfig
+from fivedice.agents.network import Network, tensor_shapes
+from fivedice.envs import GAMES, load_game
+
+YUM = load_game("yum")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs ``fivedice …`` here: exit status, output, and complaints with their line breaks and frames taken out."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: object, typed: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["fivedice", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        status = 0
+        try:
+            cli.main()
+        except SystemExit as left:
+            status = int(left.code or 0)
+        said, complained = capsys.readouterr()
+        return status, said, " ".join(re.sub("[╭╮╰╯─│]|Error ", " ", complained).split())
+
+    return run
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    size, path = YUM.layout(3).size, tmp_path / "some.safetensors"
+    shapes = tensor_shapes(size, YUM.num_actions, (4,))
+    tensors = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    options = YUM.make_options(3, {"zeros": "free"})
+    card = make_card(YUM, options, (4,), "relu")
+    card |= {"steps": 12_345, "evaluation": {"score": {"mean": 45.678, "half_width": 1.25, "deals": 500}}}
+    save_checkpoint(path, card, Network(tensors, size, YUM.num_actions, (4,), "relu"))
+    return path
+
+
+# What it shows
+
+
+def test_list__names_every_game_id_and_option(run: Run) -> None:
+    status, said, _ = run("list")
+    assert status == 0
+    for name in GAMES:
+        game = load_game(name)
+        for word in (game.title, game.aec_id, game.gymnasium_id, *(option.name for option in game.rules.OPTIONS)):
+            assert word in said
+
+
+def test_info__prints_the_card(run: Run, checkpoint: Path) -> None:
+    status, said, _ = run("info", checkpoint)
+    assert status == 0
+    for word in ("yum", "12345", "zeros free", "net_arch [4]", "score 45.68 ± 1.2", "95 % interval"):
+        assert word in said
+
+
+def test_train_help__explains_every_key(run: Run) -> None:
+    status, said, _ = run("train", "--help")
+    assert status == 0
+    said = " ".join(re.sub("[│]", " ", said).split())
+    keys = [field.name for field in fields(TrainConfig)] + [f"opponents.{field.name}" for field in fields(Mix)]
+    for key in keys:
+        if key not in ("options", "opponents"):  # shown as --options.zeros, --opponents.past, …
+            assert re.search(rf"--{key.replace('_', '-')}\b [^-]", said), key
+    for meaning in ("Games played side by side", "The newest snapshot of the learner", "[default: 0.2]", "--config"):
+        assert meaning in said
+
+
+def test_evaluate__shows_points_and_wins_with_intervals(run: Run) -> None:
+    status, said, _ = run("evaluate", "yum", "random", "greedy", "--games", 40, "--seed", 3)
+    assert status == 0
+    rows = {line.split()[1]: line for line in said.splitlines() if "±" in line and "│" in line}
+    assert set(rows) == {"random", "greedy"}
+    assert re.search(r"\d+\.\d\d ± \d+\.\d\d", rows["greedy"])
+    assert float(rows["greedy"].split()[3]) > float(rows["random"].split()[3]) + 20
+    assert "40 games a pairing, seed 3" in said
+    assert "95 % interval" in said
+
+
+def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoint: Path) -> None:
+    status, said, _ = run("evaluate", "yum", checkpoint, "random", "--games", 6)
+    assert status == 0
+    assert "3 seats, 6 games" in said
+    status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--seats", 2)
+    assert (status, complained.startswith("fivedice: some plays Yum with 3 seats")) == (2, True)
+
+
+def test_run__as_a_script_from_the_source_folder() -> None:
+    root = Path(cli.__file__).parent.parent
+    if not (root / "train.py").is_file():
+        pytest.skip("installed without the source folder")
+    command = [sys.executable, "train.py", "--n-envz", "3"]
+    said = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert said.returncode == 2
+    assert "--n-envz" in said.stderr
+    assert "--n-envs" in said.stderr
+
+
+# What is wrong
+
+
+def written(text: str) -> Callable[[Path], list[object]]:
+    def arguments(folder: Path) -> list[object]:
+        (folder / "it.toml").write_text(text)
+        return ["train", "--config", folder / "it.toml"]
+
+    return arguments
+
+
+def given(*arguments: object) -> Callable[[Path], list[object]]:
+    return lambda folder: list(arguments)
+
+
+WRONG = {
+    "no such command": (given("trian"), r'"trian"\. Did you mean "train"\?'),
+    "no such key": (given("train", "--totl-timesteps", 5), r"--totl-timesteps\. Did you mean --total-timesteps\?"),
+    "no such key of a table": (given("train", "--opponents.curent", 1), r"Did you mean --opponents\.current\?"),
+    "a word for a number": (given("train", "--n-envs", "many"), "--n-envs: 'many' is not a whole number"),
+    "a fraction for a whole number": (given("train", "--n-envs", "4.5"), r"--n-envs: '4\.5' is not a whole number"),
+    "too small": (given("train", "--n-envs", 0), r'"0" for --n-envs\. Must be >= 1'),
+    "too large": (given("train", "--gamma", 2), r"--gamma\. Must be <= 1"),
+    "no such choice": (given("train", "--reward", "wins"), r'"wins" for --reward\. Choose from: "win"'),
+    "no such key in a file": (written("n_env = 4"), r"it\.toml: 'n_env' is not a known setting; did you mean 'n_envs'"),
+    "no such key of a table in a file": (
+        written("[opponents]\ncurent = 1.0"),
+        r"it\.toml: 'curent' is not a known setting of opponents; did you mean 'current'",
+    ),
+    "a word for a number in a file": (written('n_envs = "many"'), r"n_envs.*'many' is not a whole number"),
+    "a fraction for a whole number in a file": (written("n_envs = 4.5"), r"n_envs.*'4\.5' is not a whole number"),
+    "a word for a table in a file": (written('opponents = "past"'), "opponents"),
+    "a table for a number in a file": (written("[n_envs]\nmany = 1"), "n_envs"),
+    "not TOML": (written("n_envs = = 3"), r"it\.toml.* Invalid value \(at line 1"),
+    "no such file": (given("train", "--config", "none.toml"), r"--config needs none\.toml, and there is no such file"),
+    "no such configuration": (given("train", "--config", "yum-smok"), "'yum-smok' .*did you mean 'yum-smoke'"),
+    "nothing to resume": (
+        given("train", "--resume", "none"),
+        r"--resume needs none/config\.json, and there is no such",
+    ),
+    "batches that do not fit": (given("train", "--n-envs", 3), "batch_size=2048 does not divide the 96 decisions"),
+    "no such game": (given("evaluate", "yam", "random"), "'yam' is not a known game; did you mean 'yum'"),
+    "no such policy": (given("evaluate", "yum", "rndom"), "'rndom' is not a policy; use 'random', 'greedy'"),
+    "no policy": (given("evaluate", "yum"), "name at least one policy"),
+    "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
+    "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
+    "no such file to show": (given("info", "none.safetensors"), r"there is no file none\.safetensors"),
+    "no such seat": (given("play", "yum", "--seat", 2), "seat=2 is not at this table; use 0 to 1"),
+    "too many rivals": (
+        given("play", "--against", "random", "--against", "greedy"),
+        "names 2 policies for 1 other seat",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_input__is_one_sentence_and_exit_status_2(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, expected = WRONG[what]
+    status, said, complained = run(*arguments(tmp_path))
+    assert status == 2
+    assert re.search(expected, complained), complained
+    assert "Traceback" not in complained
+    assert said == ""
+    assert {path.name for path in tmp_path.iterdir()} <= {"it.toml"}  # no run was begun
+
+
+def test_config__the_command_line_wins_over_the_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "it.toml"
+    text = "total_timesteps = 64\nn_envs = 4\nn_steps = 16\nbatch_size = 32\nnet_arch = [4]\neval_games = 4\n"
+    file.write_text(text + "final_games = 4\nseed = 5\n\n[opponents]\ngreedy = 0.0\n\n[options]\nzeros = 'free'\n")
+    runs = ("--runs", tmp_path, "--name", "it", "--torch-threads", 1)
+    status, said, complained = run("train", "--config", file, "--seed", 6, "--n-envs", 2, *runs)
+    assert (status, complained) == (0, "")
+    config = json.loads((tmp_path / "it" / "config.json").read_text())
+    assert (config["seed"], config["n_envs"], config["n_steps"], config["net_arch"]) == (6, 2, 16, [4])
+    assert (config["opponents"]["greedy"], config["opponents"]["random"]) == (0.0, Mix().random)
+    assert config["options"] == {"zeros": "free"}
+    # The command that the run ends with works.
+    best = tmp_path / "it" / "best.safetensors"
+    assert f"fivedice play yum --against {best}" in said.replace("\n", " ")
+    status, said, complained = run("play", "yum", "--against", best, typed="q\n")
+    assert (status, complained) == (0, "")
+    status, _, complained = run("train", "--config", file, *runs)
+    assert status == 2
+    assert "is there already; go on with it by --resume" in complained
+
+
+def test_resume__goes_on_with_the_run_s_own_settings(run: Run, tmp_path: Path) -> None:
+    sizes = ("--n-envs", 2, "--n-steps", 16, "--batch-size", 32, "--eval-games", 4, "--final-games", 4)
+    runs = ("--runs", tmp_path, "--name", "it", "--torch-threads", 1)
+    assert run("train", "--total-timesteps", 32, *sizes, *runs)[0] == 0
+    status, _, complained = run("train", "--resume", tmp_path / "it", "--total-timesteps", 64)
+    assert (status, complained) == (0, "")
+    config = json.loads((tmp_path / "it" / "config.json").read_text())
+    assert (config["total_timesteps"], config["n_envs"], config["num_players"]) == (64, 2, None)
+    assert read_card(tmp_path / "it" / "last.safetensors")["steps"] == 64
+    status, _, complained = run("train", "--resume", tmp_path / "it", "--net-arch", 7)
+    assert (status, "holds another network than net_arch=(7,)" in complained) == (2, True)
+    assert json.loads((tmp_path / "it" / "config.json").read_text()) == config
+
+
+# Play
+
+
+def test_play__a_whole_game_by_number_and_in_words(run: Run) -> None:
+    typed = "0\nthrow all five\n" + "".join(f"{name}\n" for name in YUM.action_names if name.startswith("fill"))
+    status, said, complained = run(
+        "play", "yum", "--seed", 4, "--against", "random", "--options.zeros", "free", typed=typed
+    )
+    assert (status, complained) == (0, "")
+    assert "You are player_0" in said
+    assert "player_1 (random):" in said
+    assert "fill Full House" in said
+    assert "Game over, won by" in said
+    assert re.search(r"You (won!|did not win)", said)
+
+
+def test_play__explains_what_was_wrong_and_asks_again(run: Run) -> None:
+    typed = "99\n\nfill\nHello [red]there[/red]\n²\n-1\n   KEEP   nothing\nq\n"
+    status, said, _ = run("play", "yum", "--seed", 4, typed=typed)
+    assert status == 0
+    for complaint in (
+        "99 is not one of your choices; type a number from the list, such as 0.",
+        "Nothing was typed; type a number from the list.",
+        "'fill' could be fill ",
+        "'Hello [red]there[/red]' is not one of your choices; type a number or words from the list, such as 0.",
+        "'²' is not one of your choices",
+        "'-1' is not one of your choices",
+        "'KEEP   nothing' is not one of your choices",
+    ):
+        assert complaint in said
+    assert said.count("Your choice") == 8
+
+
+@pytest.mark.parametrize("typed", ["q\n", "Q\n", "quit\n", "0\nq\n", "", "0\n"])
+def test_play__q_or_the_end_of_the_input_leaves(run: Run, typed: str) -> None:
+    status, said, complained = run("play", "yum", "--seed", 4, typed=typed)
+    assert (status, complained) == (0, "")
+    assert said.rstrip().endswith("You have left the table.")
+
+
+def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: Path) -> None:
+    status, said, _ = run("play", "yum", "--against", checkpoint, "--seat", 2, "--seed", 1, typed="q\n")
+    assert status == 0
+    assert "You are player_2" in said
+    assert "player_0 (some):" in said
+    assert "player_1 (some):" in said
