@@ -117,7 +117,7 @@ class TrainConfig:
     device: str = "cpu"
     """Where the network is trained: cpu, cuda, or what else torch knows."""
     torch_threads: Annotated[int, whole(least=0)] = 1
-    """Threads that torch may use; 0 leaves it to torch. For networks of this size one is the fastest."""
+    """Threads that torch and NumPy may use; 0 leaves it to them. For networks of this size one is the fastest."""
     runs: Path = Path("runs")
     """The folder for runs."""
     name: str | None = None

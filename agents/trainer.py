@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
+from threadpoolctl import threadpool_limits
 
 from fivedice.agents.arena import Estimate, evaluate
 from fivedice.agents.checkpoint import CheckpointPolicy, make_card, save_checkpoint
@@ -66,6 +67,7 @@ class Training:
         check(config, self.num_players)
         if config.torch_threads:
             torch.set_num_threads(config.torch_threads)
+            threadpool_limits(config.torch_threads, user_api="blas")  # the opponents' networks run on NumPy
         # Masked probabilities of float32 do not always sum to 1 within the bounds that torch checks by default.
         torch.distributions.Distribution.set_default_validate_args(False)
         self.pool = OpponentPool(vars(config.opponents), config.pool_size)

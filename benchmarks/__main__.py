@@ -12,6 +12,7 @@ BENCHMARKS = {
     "batch": "batched Yum and its rules alone, one core, decisions/s",
     "pgx": "batched Yum against Pgx tic_tac_toe, all cores, decisions/s",
     "aec": "AEC env() loop against PettingZoo's tictactoe, time per step",
+    "training": "learner's decisions/s against the way of PettingZoo's tutorial",
     "cold_start": "import, and first step of a fresh process, seconds",
 }
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import Claim, alternate, rate, spread
 from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
-from fivedice.envs.chance import new_streams
+from fivedice.envs.chance import new_script, new_streams
 from fivedice.envs.kernel import kernel
 from fivedice.envs.yum import rules
 
@@ -53,7 +53,7 @@ def play_rules(
     states: Any,
     options: Any,
     streams: Any,
-    script: NDArray[np.int8],
+    script: NDArray[np.void],
     masks: NDArray[np.int8],
     noise: NDArray[np.float64],
 ) -> None:
@@ -95,7 +95,7 @@ def play_by_rules(num_games: int) -> Callable[[], int]:
     """The same for the rules alone."""
     options = GAME.make_options(2, {})
     states, streams = np.zeros(num_games, rules.STATE), new_streams(1, num_games)
-    masks, script = np.zeros((num_games, rules.NUM_ACTIONS), np.int8), np.zeros(0, np.int8)
+    masks, script = np.zeros((num_games, rules.NUM_ACTIONS), np.int8), new_script([], 6)
     for row in range(num_games):
         rules.setup(states[row], options, (streams[row], script))
         rules.legal_actions(states[row], options, masks[row])

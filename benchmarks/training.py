@@ -6,18 +6,25 @@ same for any of our games, with network and PPO settings passed in. It is kind t
 every seat, each step of a game counts as a decision of the learner.
 """
 
+import tempfile
 import time
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measure import Claim, alternate, ratios, spread
+from fivedice.envs import load_game
 from fivedice.envs.aec import DiceEnv
 from fivedice.envs.spec import Game
 
 BAR = 10.0
+CONFIG = Path("configs/yum.toml")
+UPDATES = 10  # of ours in each repetition; the tutorial's way gets one
 
 
 class OneEnv(gymnasium.Env[NDArray[np.float32], int]):
@@ -94,3 +101,56 @@ def train_as_in_tutorial(
     start = time.perf_counter()
     learner.learn(decisions)
     return learner.num_timesteps / (time.perf_counter() - start)
+
+
+def train_as_we_do(game: Game, updates: int, settings: Mapping[str, Any]) -> float:
+    """Train for some updates against the pool and return how many of the learner's decisions there were in a second."""
+    from fivedice.agents.config import Mix, TrainConfig
+    from fivedice.agents.trainer import Progress, Training
+
+    config = TrainConfig(**{**settings, "opponents": Mix(**settings["opponents"])})
+    config.total_timesteps = (updates + 1) * config.n_envs * config.n_steps
+    config.eval_every, config.eval_games = config.total_timesteps, 2
+    told: list[Progress] = []
+    with tempfile.TemporaryDirectory() as folder:
+        Training(config, Path(folder), told.append).learn()
+    return told[-2].decisions_per_second  # the last update is followed by an evaluation
+
+
+def run(repetitions: int) -> list[Claim]:
+    """Our trainer with its default configuration against the tutorial's way with the same network and settings."""
+    import torch
+
+    settings = tomllib.loads(CONFIG.read_text())
+    game = load_game(settings["game"])
+    torch.set_num_threads(1)
+    rollout = settings["n_envs"] * settings["n_steps"]
+    activations = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+    tutorial = {
+        "policy_kwargs": {
+            "net_arch": settings["net_arch"],
+            "activation_fn": activations[settings["activation"]],
+        },
+        "ppo": {
+            "n_steps": rollout,
+            "gamma": 1.0,
+            **{name: settings[name] for name in ("batch_size", "n_epochs", "learning_rate", "gae_lambda", "ent_coef")},
+        },
+        "env_options": {"reward": settings["reward"]},
+    }
+    train_as_we_do(game, 1, settings)  # machine code
+    ours, theirs = alternate(
+        min(repetitions, 3),
+        lambda: train_as_we_do(game, UPDATES, settings) / 1e3,
+        lambda: train_as_in_tutorial(game, rollout, **tutorial) / 1e3,
+    )
+    return [
+        Claim(
+            f"training {game.title}, one torch thread",
+            spread(ours).text(" k learner decisions/s"),
+            f"PettingZoo's tutorial, same network and settings: {spread(theirs).text(' k/s')}",
+            ratios(ours, theirs),
+            "x",
+            BAR,
+        )
+    ]
