@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from fivedice.envs.batch import Batch
-from fivedice.envs.chance import new_streams
+from fivedice.envs.chance import SCRIPT, new_streams
 from fivedice.envs.reward import REWARDS
 from fivedice.envs.spec import Game, unknown_name
 from fivedice.envs.view import View
@@ -33,7 +33,7 @@ class Snapshot(NamedTuple):
     options: dict[str, Any]
     state: NDArray[np.void]
     stream: NDArray[np.void]
-    script: NDArray[np.int8]
+    script: NDArray[np.void]
     agents: dict[str, tuple[float, float, bool]]  # of each live agent: reward, reward not collected yet, terminated
     selection: str
     skipped: str | None
@@ -265,7 +265,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         twin = copy.deepcopy(self)
         if seed is not None:
             twin._batch.streams = new_streams(seed, 1)
-            twin._batch.scripts = np.zeros((1, 0), np.int8)
+            twin._batch.scripts = np.zeros((1, 0), SCRIPT)
         return twin
 
     @property

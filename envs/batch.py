@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.chance import MAX_SEATS, NOISE, fill_noise, new_script, new_streams
+from fivedice.envs.chance import MAX_SEATS, NOISE, SCRIPT, fill_noise, new_script, new_streams
 from fivedice.envs.dice import SIDES
 from fivedice.envs.kernel import kernel
 from fivedice.envs.reward import REWARDS, WIN, pay, reward_kind
@@ -42,7 +42,7 @@ def make_loops(game: Game) -> Loops:
     observe = game.observe
 
     @kernel
-    def start(rows: Rows, states: Any, options: Any, streams: Any, scripts: NDArray[np.int8]) -> None:
+    def start(rows: Rows, states: Any, options: Any, streams: Any, scripts: NDArray[np.void]) -> None:
         """Set up a new game in each of `rows`."""
         for row in rows:
             setup(states[row], options, (streams[row], scripts[row]))
@@ -56,7 +56,7 @@ def make_loops(game: Game) -> Loops:
         states: Any,
         options: Any,
         streams: Any,
-        scripts: NDArray[np.int8],
+        scripts: NDArray[np.void],
         rewards: NDArray[np.float64],
         terminated: NDArray[np.bool_],
         movers: NDArray[np.int8],
@@ -188,7 +188,7 @@ class Batch:
         self.all_rows: Rows = np.arange(num_games)
         self.states = np.zeros(num_games, game.rules.STATE)
         self.streams = new_streams(0, num_games)
-        self.scripts = np.zeros((num_games, 0), np.int8)
+        self.scripts = np.zeros((num_games, 0), SCRIPT)
         self.observations = np.zeros((num_games, self.layout.size), np.float32)
         self.masks = np.zeros((num_games, game.num_actions), np.int8)
         self.movers = np.zeros(num_games, np.int8)
@@ -206,7 +206,7 @@ class Batch:
             first_game: the number of row 0's game.
             script: faces that every row uses up before its generator.
         """
-        faces = new_script(script, SIDES)
+        entries = new_script(script, SIDES)
         if seed is not None or not self._has_started:
             self.streams = new_streams(seed, self.num_games, first_game)
             self._has_started = True
@@ -214,7 +214,7 @@ class Batch:
             self.streams["game"][:, 1] += 1
             self.streams["drawn"] = 0
         self.streams["scripted"] = 0
-        self.scripts = np.tile(faces, (self.num_games, 1))
+        self.scripts = np.tile(entries, (self.num_games, 1))
         self.rewards[:] = 0.0
         self.terminated[:] = False
         make_loops(self.game).start(self.all_rows, self.states, self.options, self.streams, self.scripts)
@@ -231,7 +231,7 @@ class Batch:
     def resume(self, states: NDArray[np.void], streams: NDArray[np.void]) -> None:
         """Go on with games that were running elsewhere: (N,) records of states and of streams."""
         self.states[:], self.streams[:] = states, streams
-        self.scripts = np.zeros((self.num_games, 0), np.int8)
+        self.scripts = np.zeros((self.num_games, 0), SCRIPT)
         self._has_started = True
         self.rewards[:] = 0.0
         self.terminated[:] = False

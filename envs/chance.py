@@ -5,8 +5,9 @@ It is a pair ``(stream, script)``:
 
 - ``stream`` is one `STREAM` record. Every seat has a stream of draws of its own, so that two policies compared on the
   same game meet the same dice, whatever the other seats do in between.
-- ``script`` is an int8 array of faces that are used up first, in the order in which dice are drawn, whoever draws. A
-  `BLANK` in it is filled in by the generator, so that a script of blanks records what was drawn.
+- ``script`` is an array of `SCRIPT` entries, faces that are used up first, in the order in which dice are drawn,
+  whoever draws. A `BLANK` face is filled in by the generator, and the seat in any case, so that a script of blanks
+  records what was drawn and by whom.
 
 Random words come from Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 SC 2011), a function of (seed, game, stream, draw): no generator has a state that could be shared, lost or disturbed.
@@ -34,7 +35,14 @@ STREAM = np.dtype(
     ]
 )
 
-Chance: TypeAlias = tuple[Any, NDArray[np.int8]]
+SCRIPT = np.dtype(
+    [
+        ("face", np.int8),  # from 1 up, or BLANK
+        ("seat", np.int8),  # who has drawn it, once it is used up
+    ]
+)
+
+Chance: TypeAlias = tuple[Any, NDArray[np.void]]
 
 
 @kernel
@@ -83,13 +91,14 @@ def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: 
             place = stream["scripted"]
             if place < len(script):
                 stream["scripted"] += 1
-                if script[place] != BLANK:
-                    dice[slot] = script[place]
+                script[place]["seat"] = seat
+                if script[place]["face"] != BLANK:
+                    dice[slot] = script[place]["face"]
                     continue
             dice[slot] = ((fraction * sides) >> 32) + 1
             fraction = (fraction * sides) & 0xFFFFFFFF
             if place < len(script):
-                script[place] = dice[slot]
+                script[place]["face"] = dice[slot]
 
 
 @kernel
@@ -111,8 +120,8 @@ def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArra
     return streams
 
 
-def new_script(faces: Iterable[int], sides: int) -> NDArray[np.int8]:
-    """A script of faces, or `BLANK` for one from the generator, as chance takes it."""
+def new_script(faces: Iterable[int], sides: int) -> NDArray[np.void]:
+    """`SCRIPT` entries for these faces, or `BLANK` for one from the generator."""
     faces = list(faces)
     for position, face in enumerate(faces):
         if isinstance(face, bool) or not isinstance(face, (int, np.integer)) or not BLANK <= face <= sides:
@@ -120,4 +129,6 @@ def new_script(faces: Iterable[int], sides: int) -> NDArray[np.int8]:
                 f"script[{position}] is {face!r}; "
                 f"each entry must be a face from 1 to {sides}, or {BLANK} for one from the generator"
             )
-    return np.array(faces, np.int8)
+    script = np.zeros(len(faces), SCRIPT)
+    script["face"] = faces
+    return script

@@ -125,6 +125,7 @@ class Game:
         version: the number in the ids; raised when observations, actions, rewards or rules change.
         min_players, max_players, default_players: how many seats there may be.
         longest: no game has more decisions of one seat than this.
+        face_names: what the faces of a die are called, from 1 up; each one word.
         rules: the module with the verbs.
         layout: the observation's table for a number of seats.
         observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
@@ -142,6 +143,7 @@ class Game:
     max_players: int
     default_players: int
     longest: int
+    face_names: tuple[str, ...]
     rules: Rules
     layout: Callable[[int], Layout]
     observe: Callable[[State, Options, int, NDArray[np.float32]], None]

@@ -369,7 +369,7 @@ def _check_told(game: Game, states: NDArray[np.void], options: Options, streams:
         words = game.name_action(states[0], options, action)
         _expect(words, f"action {action} has no name")
         after, twin = states.copy(), streams.copy()
-        script = np.array([1, 2, 3, 4, 5, 6] * 20, np.int8)
+        script = new_script([1, 2, 3, 4, 5, 6] * 20, 6)
         game.rules.apply(after[0], options, action, (twin[0], script))
         _expect(
             told.setdefault(words, after.tobytes()) == after.tobytes(),

@@ -11,14 +11,17 @@
     player_1 throws 1 1 2 4 5
     ...
     final scores: player_0 171, player_1 188
+    won by player_1
 
-Faces stand in the order in which they were drawn. Blank lines, and lines that begin with ``#``, mean nothing.
+Faces stand in the order in which they were drawn, under their names on the game's dice. Blank lines, and lines that
+begin with ``#``, mean nothing.
 """
 
 import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -26,11 +29,11 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.aec import DiceEnv, Observation, Snapshot
-from fivedice.envs.chance import BLANK, MAX_SEATS
-from fivedice.envs.dice import SIDES
+from fivedice.envs.chance import BLANK
 from fivedice.envs.spec import Game, unknown_name
+from fivedice.envs.words import name_winners
 
-FACES = re.compile(r"\bthrows? (\d+(?: \d+)*)$")
+THROW = re.compile(r",? throws (.+)$")  # at the end of a line: that of an action, or one of its own
 FACES_PER_DECISION = 16  # room to record them; a game that draws more between two decisions is refused
 
 
@@ -54,7 +57,7 @@ class Transcript:
 
     def faces(self) -> list[int]:
         """All faces, in the order in which they were drawn."""
-        return [face for line in self.lines for face in _faces(line)]
+        return [1 + self.game.face_names.index(name) for line in self.lines for name in _thrown(line)]
 
 
 class Recorder(BaseWrapper[str, Observation, int | None]):
@@ -73,7 +76,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * room]})
         start = env.get_state()
         self._told = []
-        self._tell_throw(None, start._replace(stream=np.zeros_like(start.stream)), start)
+        self._tell_throws(None, 0, start)
 
     def step(self, action: int | None) -> None:
         """Carry out an action and tell it; see `DiceEnv.step`."""
@@ -86,28 +89,29 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         after = env.get_state()
         assert action is not None
         self._told.append(tell(env, before, agent, int(action)))
-        self._tell_throw(agent, before, after)
+        self._tell_throws(agent, int(before.stream["scripted"][0]), after)
         if env.terminations[agent]:
             scores = ", ".join(f"{name} {points:g}" for name, points in env.scores().items())
-            self._told.append(f"final scores: {scores}")
+            won = name_winners(env.game.rules.winners, after.state[0], env.options_record)
+            self._told += [f"final scores: {scores}", f"won by {won}"]
 
     def set_state(self, snapshot: Snapshot) -> None:
         """Not possible: a transcript has no gaps."""
         raise ValueError("a recorded game only goes forward; set the state of a clone() instead")
 
-    def _tell_throw(self, actor: str | None, before: Snapshot, after: Snapshot) -> None:
-        start, end = int(before.stream["scripted"][0]), int(after.stream["scripted"][0])
-        if end == after.script.shape[1]:
+    def _tell_throws(self, actor: str | None, start: int, after: Snapshot) -> None:
+        """Tell the throws since the script stood at `start`; one of the actor's own belongs to its action."""
+        end, script = int(after.stream["scripted"][0]), after.script[0]
+        if end == len(script):
             raise ValueError("more dice were thrown than a transcript has room for")
-        if start == end:
-            return
-        drew = after.stream["drawn"][0] > before.stream["drawn"][0]
-        throwers = [self.env.possible_agents[seat] for seat in np.flatnonzero(drew[:MAX_SEATS])]
-        faces = " ".join(str(face) for face in after.script[0, start:end])
-        if throwers == [actor]:
-            self._told[-1] += f", throws {faces}"
-        else:
-            self._told.append(f"{' and '.join(throwers)} {'throws' if len(throwers) == 1 else 'throw'} {faces}")
+        for seat, entries in groupby(script[start:end], lambda entry: int(entry["seat"])):
+            thrower = self.env.possible_agents[seat]
+            faces = " ".join(self.env.game.face_names[entry["face"] - 1] for entry in entries)
+            if thrower == actor:
+                self._told[-1] += f", throws {faces}"
+            else:
+                self._told.append(f"{thrower} throws {faces}")
+            actor = None
 
     def transcript(self) -> Transcript:
         """The game since the last `reset`, finished or not."""
@@ -154,9 +158,9 @@ def parse(text: str) -> Transcript:
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
     for number, line in numbered:
-        for face in _faces(line):
-            if not 1 <= face <= SIDES:
-                raise ValueError(f"line {number}: no die shows {face}")
+        for name in _thrown(line):
+            if name not in game.face_names:
+                raise ValueError(f"line {number}: {unknown_name('face', name, game.face_names)}")
     return Transcript(
         game,
         num_players,
@@ -166,9 +170,10 @@ def parse(text: str) -> Transcript:
     )
 
 
-def _faces(line: str) -> list[int]:
-    found = FACES.search(line)
-    return [int(face) for face in found[1].split()] if found else []
+def _thrown(line: str) -> list[str]:
+    """The faces thrown, by name."""
+    found = THROW.search(line)
+    return found[1].split() if found else []
 
 
 def _choice(game: Game, name: str, text: str) -> str | bool:
@@ -212,7 +217,7 @@ def _told_action(env: DiceEnv, number: int, line: str) -> int:
     agent, snapshot = env.agent_selection, env.get_state()
     legal = np.flatnonzero(env.observe(agent)["action_mask"]).tolist()
     told = {tell(env, snapshot, agent, action): action for action in reversed(legal)}
-    words = re.sub(r", throws [\d ]+$", "", line)
+    words = THROW.sub("", line)
     if words not in told:
         nearest = difflib.get_close_matches(words, told, n=1, cutoff=0.0)[0]
         raise ValueError(f"line {number}: {words!r} is not possible; the nearest that is would be {nearest!r}")

@@ -3,8 +3,10 @@
 Action ``keep``, from 0 to 30, is a set of slots, bit i for slot i: those dice stay, the others are thrown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from fivedice.envs.dice import KEEP_ALL, NUM_DICE
 
@@ -31,3 +33,10 @@ def draw_dice(dice: Any, throws_left: int, faces: Sequence[str] | None = None) -
     """A line that shows five dice, as ``⚀ 1`` or by the names of their faces, and how often they may be thrown."""
     shown = [PICTURES[int(die) - 1] + f" {int(die)}" if faces is None else faces[int(die) - 1] for die in dice]
     return f"Dice  {'  '.join(shown)}    {throws_left} {'throw' if throws_left == 1 else 'throws'} left"
+
+
+def name_winners(winners: Callable[..., None], state: Any, options: Any) -> str:
+    """Those who share the win of a game that is over, as ``player_0 and player_2``; `winners` is the game's verb."""
+    won = np.zeros(int(options["num_players"]), np.int8)
+    winners(state, options, won)
+    return " and ".join(f"player_{seat}" for seat in np.flatnonzero(won))

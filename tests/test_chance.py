@@ -10,8 +10,8 @@ from fivedice.envs.batch import Batch
 from fivedice.envs.chance import BLANK, MAX_SEATS, STREAM, new_script, new_streams, philox, roll_dice, word
 from fivedice.envs.dice import KEEP_ALL, throw
 
-NO_SCRIPT = np.zeros(0, np.int8)
 FACES = 6
+NO_SCRIPT = new_script([], FACES)
 
 
 def throws(seed: int, number: int, keep: int = 0) -> np.ndarray:
@@ -91,7 +91,7 @@ def test_roll_dice__leaves_what_is_kept(keep: int) -> None:
 def test_throw__sorts_every_order() -> None:
     for roll in np.indices((FACES,) * 5).reshape(5, -1).T[::7] + 1:
         dice = np.zeros(5, np.int8)
-        throw(dice, 0, 0, (new_streams(0, 1)[0], roll.astype(np.int8)))
+        throw(dice, 0, 0, (new_streams(0, 1)[0], new_script(roll, FACES)))
         assert dice.tolist() == sorted(roll.tolist())
 
 
@@ -145,8 +145,16 @@ def test_script__blanks_are_filled_with_what_the_generator_gives() -> None:
     script = new_script([3, BLANK, BLANK, 4, BLANK, BLANK], FACES)
     roll_dice(recorded, 0, FACES, 0, (new_streams(0, 1)[0], script))
     roll_dice(plain, 0b01001, FACES, 0, (new_streams(0, 1)[0], NO_SCRIPT))
-    assert script.tolist() == [*recorded.tolist(), BLANK]
+    assert script["face"].tolist() == [*recorded.tolist(), BLANK]
     assert recorded.tolist() == [3, plain[1], plain[2], 4, plain[4]]
+
+
+def test_script__records_who_has_drawn_each_face() -> None:
+    dice, stream = np.zeros(2, np.int8), new_streams(0, 1)[0]
+    script = new_script([3, BLANK, 4, BLANK, BLANK], FACES)
+    for seat, keep in ((1, 0), (3, 0b01), (0, 0b10)):
+        roll_dice(dice, keep, FACES, seat, (stream, script))
+    assert script["seat"][:4].tolist() == [1, 1, 3, 0]
 
 
 def test_script__uses_no_less_of_the_generator() -> None:

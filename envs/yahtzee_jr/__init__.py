@@ -13,6 +13,7 @@ GAME = Game(
     max_players=rules.MOST_SEATS,
     default_players=2,
     longest=rules.NUM_CHARACTERS * 3,
+    face_names=render.FACES,
     rules=cast(Rules, rules),
     layout=observe.layout,
     observe=observe.observe,

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
-from fivedice.envs.words import draw_dice, keep_names, name_keep
+from fivedice.envs.words import draw_dice, keep_names, name_keep, name_winners
 from fivedice.envs.yahtzee_jr.rules import (
     CHARACTERS,
     NOBODY,
@@ -48,10 +46,8 @@ def render(state: Any, options: Any) -> str:
         mark = "▸" if seat == state["player"] and not over else " "
         lines.append(f"{mark} player_{seat}: {score(tokens)} points, open {left or 'none'}")
     if over:
-        won = np.zeros(len(seats), np.int8)
-        winners(state, options, won)
         how = " by the throw for Clubhouses" if state["roll_off"] != NOBODY else ""
-        lines.append("Game over, won by " + " and ".join(f"player_{seat}" for seat in np.flatnonzero(won)) + how)
+        lines.append(f"Game over, won by {name_winners(winners, state, options)}{how}")
     else:
         lines.append(draw_dice(state["dice"], int(state["throws_left"]), FACES))
     return "\n".join(lines)

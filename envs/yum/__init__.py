@@ -3,6 +3,7 @@
 from typing import cast
 
 from fivedice.envs.spec import Game, Rules
+from fivedice.envs.words import DOTS
 from fivedice.envs.yum import observe, render, rules
 
 GAME = Game(
@@ -13,6 +14,7 @@ GAME = Game(
     max_players=6,
     default_players=2,
     longest=rules.NUM_BOXES * 3,
+    face_names=DOTS,
     rules=cast(Rules, rules),
     layout=observe.layout,
     observe=observe.observe,

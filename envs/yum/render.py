@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
-from fivedice.envs.words import draw_dice, keep_names, name_keep
+from fivedice.envs.words import draw_dice, keep_names, name_keep, name_winners
 from fivedice.envs.yum.rules import (
     BONUS,
     BONUS_FROM,
@@ -54,9 +52,7 @@ def render(state: Any, options: Any) -> str:
             lines.append(row(f"  of {BONUS_FROM}", [f"{totals[seat]}{bonus[seat]}" for seat in seats]))
     lines.append(row("Total", [str(score(state["boxes"][seat])) for seat in seats]))
     if over:
-        won = np.zeros(len(seats), np.int8)
-        winners(state, options, won)
-        lines.append("Game over, won by " + " and ".join(f"player_{seat}" for seat in np.flatnonzero(won)))
+        lines.append(f"Game over, won by {name_winners(winners, state, options)}")
     else:
         lines.append(draw_dice(state["dice"], int(state["throws_left"])))
     return "\n".join(lines)
