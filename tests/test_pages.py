@@ -1,0 +1,44 @@
+"""The README and the pages of the games: their tables are the code's, and their examples run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fivedice.envs import GAMES
+from fivedice.envs.page import with_tables
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *(ROOT / "envs" / name / "README.md" for name in GAMES)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page__tables_are_those_of_the_code(page: Path) -> None:
+    text = page.read_text()
+    assert "<!-- tables:" in text
+    assert with_tables(text) == text, f"run: python -m fivedice.envs.page {page.relative_to(ROOT)}"
+
+
+def test_readme__examples_run_in_order_in_an_empty_folder(tmp_path: Path) -> None:
+    """Every Python and console block of "Examples"; the checkpoint of the commands serves the Python blocks."""
+    examples = (ROOT / "README.md").read_text().split("## Examples")[1].split("\n## ")[0]
+    python = re.findall(r"```python\n(.*?)```", examples, re.DOTALL)
+    commands = [line[2:] for line in re.findall(r"^\$ .*$", examples, re.MULTILINE)]
+    assert len(python) == 4
+    assert len(commands) == 5
+    program = Path(sys.executable).parent / "fivedice"
+    for command in commands:
+        words = command.split()
+        assert words[0] == "fivedice"
+        done = subprocess.run(
+            [program, *words[1:]], cwd=tmp_path, input="q\n", text=True, capture_output=True, timeout=300
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert done.stdout.strip()
+    for block in python:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", block], cwd=tmp_path, text=True, capture_output=True, timeout=300
+        )
+        assert done.returncode == 0, f"{block}: {done.stderr}"
