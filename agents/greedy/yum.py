@@ -2,77 +2,63 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fivedice.agents.exact.turn import NEAR, NUM_SETS, NUM_THROWS, THROWS, set_number, solve_turn
-from fivedice.agents.exact.yum import upper_scores
+from fivedice.agents.greedy.turn import GreedyTurn, make_decide
 from fivedice.envs.dice import Dice
 from fivedice.envs.kernel import kernel
-from fivedice.envs.view import View
-from fivedice.envs.yum.rules import FILL, LOW_STRAIGHT, NUM_BOXES, OPEN, SIXES, points_in, upper_total
-
-
-class GreedyYum:
-    """Maximises the expected points of the turn: what the box filled at its end gives, with the bonus if that box earns
-    it. What the box could have given in a later turn does not count.
-
-    Where stopping is as good as going on, it stops. Of sets to keep, or boxes to fill, that are equally good it takes
-    the one with the lowest action: a 0 goes into the first open box.
-    """
-
-    name = "greedy"
-
-    def act(self, view: View) -> NDArray[np.int64]:
-        """The action of each decision of `view`, (N,) int64."""
-        if view.game.name != "yum":
-            raise ValueError(f"this greedy policy plays Yum, not {view.game.title}")
-        actions = np.empty(len(view), np.int64)
-        decide(view.states, view.options, view.masks, actions)
-        return actions
+from fivedice.envs.yum import GAME
+from fivedice.envs.yum.rules import (
+    BONUS,
+    BONUS_FROM,
+    FILL,
+    LOW_STRAIGHT,
+    NUM_BOXES,
+    OPEN,
+    SIXES,
+    points_in,
+    upper_total,
+)
 
 
 @kernel
-def decide(states: Any, options: Any, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
-    """Write an action (N,) for each of the decisions `states` (N,) with legal actions `masks` (N, num_actions)."""
-    upper = upper_scores()
-    stops, values = np.empty((2, NUM_THROWS, 1)), np.empty((2, NUM_SETS, 1))
-    for i in range(len(states)):
-        dice, boxes, left = states[i]["dice"], states[i]["boxes"][states[i]["player"]], int(states[i]["throws_left"])
-        written = upper_total(boxes)
-        most = -np.inf  # where no box may be filled
-        for box in range(NUM_BOXES):
-            if masks[i, FILL + box]:
-                points = points_in(box, dice, boxes, options)
-                if box <= SIXES:
-                    points = upper[written + points] - upper[written]
-                if points > most:
-                    actions[i], most = FILL + box, points
-        if left > 0:
-            for throw in range(NUM_THROWS):
-                stops[:left, throw] = most_points(THROWS[throw], boxes, options, upper, written)
-            solve_turn(stops[:left], values[:left])
-            for keep in range(FILL):
-                value = values[left - 1, set_number(dice, keep), 0]
-                if masks[i, keep] and value > most + NEAR:
-                    actions[i], most = keep, value
+def gain(action: int, dice: Dice, state: Any, options: Any) -> int:
+    """The points of filling a box with `dice`, and the bonus if that box earns it."""
+    box, boxes = action - FILL, state["boxes"][state["player"]]
+    points = points_in(box, dice, boxes, options)
+    if box <= SIXES:
+        points += bonus_earned(points, upper_total(boxes))
+    return points
 
 
 @kernel
-def most_points(dice: Dice, boxes: NDArray[np.int8], options: Any, upper: NDArray[np.int64], written: int) -> int:
-    """The most that `dice` (5,) add to the score in one open box; 0 if they fit none.
+def bonus_earned(points: int, upper: int) -> int:
+    """The bonus, if `points` more in Ones … Sixes earn it."""
+    return BONUS if upper < BONUS_FROM <= upper + points else 0
 
-    Whether that 0 may be written yet makes no difference to a turn: going on is never worth less than 0.
-    """
-    most = 0
+
+@kernel
+def most_gain(dice: Dice, state: Any, options: Any) -> int:
+    """The most that `dice` give in one open box; 0 if they fit none."""
+    boxes = state["boxes"][state["player"]]
+    upper, most = upper_total(boxes), 0
     # Two loops: the compiler then knows which boxes are numbers.
     for box in range(LOW_STRAIGHT):
         if boxes[box] == OPEN:
-            most = max(most, int(upper[written + points_in(box, dice, boxes, options)] - upper[written]))
+            points = points_in(box, dice, boxes, options)
+            most = max(most, points + bonus_earned(points, upper))
     for box in range(LOW_STRAIGHT, NUM_BOXES):
         if boxes[box] == OPEN:
             most = max(most, points_in(box, dice, boxes, options))
     return most
+
+
+class GreedyYum(GreedyTurn):
+    """Fills the box that gives the most now, whatever it could have given in a later turn.
+
+    The bonus counts if the box earns it. A 0 goes into the first open box.
+    """
+
+    game = GAME
+    decide = staticmethod(make_decide(gain, most_gain))
 
 
 GREEDY = GreedyYum()

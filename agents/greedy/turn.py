@@ -1,0 +1,68 @@
+"""Greedy play of a turn of five dice and up to three throws: what every game with such turns has in common."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.agents.exact.turn import NEAR, NUM_SETS, NUM_THROWS, THROWS, set_number, solve_turn
+from fivedice.envs.dice import KEEP_ALL
+from fivedice.envs.kernel import kernel
+from fivedice.envs.spec import Game
+from fivedice.envs.view import View
+
+
+class GreedyTurn:
+    """Maximises the expected points of the turn, exactly; what follows after the turn does not count.
+
+    Where stopping is as good as going on, it stops. Of sets to keep, or of ways to stop, that are equally good it takes
+    the one with the lowest action.
+    """
+
+    name = "greedy"
+    game: ClassVar[Game]
+    decide: ClassVar[Callable[..., None]]  # made by `make_decide`
+
+    def act(self, view: View) -> NDArray[np.int64]:
+        """The action of each decision of `view`, (N,) int64."""
+        if view.game is not self.game:
+            raise ValueError(f"this greedy policy plays {self.game.title}, not {view.game.title}")
+        actions = np.empty(len(view), np.int64)
+        self.decide(view.states, view.options, view.masks, actions)
+        return actions
+
+
+def make_decide(gain: Callable[..., int], most_gain: Callable[..., int]) -> Callable[..., None]:
+    """The loop over the decisions of a game whose actions 0 to 30 keep dice, and whose others end the turn.
+
+    Args:
+        gain: kernel ``(action, dice, state, options)``, the points of ending the turn with `action` and these `dice`.
+        most_gain: kernel ``(dice, state, options)``, the most that a player can gain with these `dice` after the third
+            throw. With throws left it may be that no action ends the turn yet; that makes no difference where the most
+            is then 0, since going on is never worth less.
+    """
+
+    @kernel
+    def decide(states: Any, options: Any, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
+        """Write an action (N,) for each of the decisions `states` (N,) with legal actions `masks` (N, num_actions)."""
+        stops, values = np.empty((2, NUM_THROWS, 1)), np.empty((2, NUM_SETS, 1))
+        for i in range(len(states)):
+            state = states[i]
+            dice, left = state["dice"], int(state["throws_left"])
+            most = -np.inf  # where nothing ends the turn yet
+            for action in range(KEEP_ALL, masks.shape[1]):
+                if masks[i, action]:
+                    points = gain(action, dice, state, options)
+                    if points > most:
+                        actions[i], most = action, points
+            if left > 0:
+                for throw in range(NUM_THROWS):
+                    stops[:left, throw] = most_gain(THROWS[throw], state, options)
+                solve_turn(stops[:left], values[:left])
+                for keep in range(KEEP_ALL):
+                    value = values[left - 1, set_number(dice, keep), 0]
+                    if masks[i, keep] and value > most + NEAR:
+                        actions[i], most = keep, value
+
+    return decide
