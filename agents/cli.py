@@ -1,9 +1,9 @@
-"""The command line: ``fivedice list | info | train | evaluate | play``."""
+"""The command line: ``fivedice list | info | train | evaluate | play | solve``."""
 
 import json
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from importlib import metadata, resources
 from pathlib import Path
@@ -177,7 +177,7 @@ def evaluate_policies(
     if not policies:
         raise ValueError("name at least one policy: random, greedy, optimal or a checkpoint file")
     contenders = named_policies(policies, deterministic=not sampled)
-    seats, chosen = table_for(contenders, seats, options)
+    seats, chosen = table_for(contenders.values(), seats, options)
     num_players = int(spec.make_options(seats, chosen)["num_players"])
     total = count_games(len(contenders), games=games, num_players=num_players)
     with progress_bar(console, "games", total) as advance:
@@ -197,6 +197,7 @@ def play(
     seats: Seats = None,
     seat: Annotated[int, whole(least=0)] = 0,
     seed: Annotated[int | None, whole(least=0)] = None,
+    advice: bool = False,
     options: GameOptions = None,
 ) -> None:
     """Play a game in the terminal.
@@ -214,12 +215,44 @@ def play(
         Your seat; seat 0 begins.
     seed
         Play this seed's dice; new ones if not given.
+    advice
+        Show what each choice is worth under exact play, where the game is solved.
     """
     from fivedice.agents.play import play_game
 
-    rivals = named_policies(against or ["greedy"], deterministic=True)
+    rivals = [load(name) for name in against or ["greedy"]]
     seats, chosen = table_for(rivals, seats, options)
-    play_game(load_game(game), list(rivals.values()), console, num_players=seats, seat=seat, seed=seed, options=chosen)
+    play_game(
+        load_game(game),
+        rivals,
+        console,
+        num_players=seats,
+        seat=seat,
+        seed=seed,
+        advice=advice,
+        options=chosen,
+    )
+
+
+@app.command
+def solve(game: str = "yum", *, seats: Seats = None, options: GameOptions = None) -> None:
+    """Show the exact value of a game, where it is solved.
+
+    Parameters
+    ----------
+    game
+        What is solved, as yum.
+    seats
+        Seats at the table; the game's default if not given.
+    """
+    spec = load_game(game)
+    record = spec.make_options(seats, typed_options(options or {}))
+    value = optimum(spec, record)
+    if value is None:
+        raise ValueError(f"{spec.title} is not solved at a table of {int(record['num_players'])}")
+    chosen = ", ".join(f"{name}={choice}" for name, choice in spec.options_dict(record).items())
+    console.print(f"{spec.title} ({chosen}):", highlight=False)
+    console.print(f"{value:.4f} points are the most that a player can expect in a game, playing for points alone.")
 
 
 def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool) -> dict[str, Policy]:
@@ -233,10 +266,10 @@ def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool)
 
 
 def table_for(
-    policies: dict[str, Policy], seats: int | None, options: dict[str, str | bool] | None
+    policies: Iterable[Policy], seats: int | None, options: dict[str, str | bool] | None
 ) -> tuple[int | None, dict[str, Any]]:
     """The seats and options to play with: as asked for, else those of the first checkpoint."""
-    for policy in policies.values():
+    for policy in policies:
         record = getattr(policy, "options", None)  # only a checkpoint is bound to a table
         if record is not None:
             trained: Any = policy

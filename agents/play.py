@@ -1,7 +1,7 @@
 """A game in the terminal: a person in one seat, policies in the others."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
+from fivedice.agents.baselines import OPTIMAL
 from fivedice.envs.batch import Batch
 from fivedice.envs.spec import Game
 from fivedice.envs.view import Policy, View
@@ -18,13 +19,26 @@ class Quit(Exception):
     """The person has left the table."""
 
 
+class Adviser(Protocol):
+    """Knows what each legal action is worth."""
+
+    def action_values(self, view: View) -> NDArray[np.float64]:
+        """(N, num_actions) float64 for a view of N decisions."""
+
+
 class Person:
-    """Asks at the terminal for each decision."""
+    """Asks at the terminal for each decision.
+
+    Args:
+        console: where.
+        adviser: whose values are shown beside the choices, the best choice marked; None for no advice.
+    """
 
     name = "you"
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, adviser: Adviser | None = None) -> None:
         self._console = console
+        self._adviser = adviser
 
     def act(self, view: View) -> NDArray[np.int64]:
         """One action for each row, (N,) int64, asked one after the other."""
@@ -34,6 +48,11 @@ class Person:
         self._console.print(Text(view.game.render(view.states[row], view.options)))
         choices = distinct_choices(view, row)
         names = [f"{action:>3}  {name}" for action, name in choices.items()]
+        if self._adviser is not None:
+            values = self._adviser.action_values(view)[row]
+            best = max(values[action] for action in choices)
+            marks = [f"{values[action]:.2f}{'  best' if values[action] == best else ''}" for action in choices]
+            names = [f"{name}  ({mark})" for name, mark in zip(names, marks, strict=True)]
         self._console.print(Columns(names, equal=True, column_first=True, padding=(0, 3)))
         while True:
             try:
@@ -87,6 +106,7 @@ def play_game(
     num_players: int | None = None,
     seat: int = 0,
     seed: int | None = None,
+    advice: bool = False,
     options: dict[str, Any] | None = None,
 ) -> None:
     """Play one game to its end, or until the person leaves.
@@ -97,6 +117,7 @@ def play_game(
         console: where.
         num_players, seed, options: as for `Batch`.
         seat: the person's.
+        advice: whether to show what each choice is worth, where the game is solved.
     """
     batch = Batch(game, 1, num_players=num_players, **(options or {}))
     players = batch.num_players
@@ -106,7 +127,8 @@ def play_game(
         raise ValueError(
             f"--against names {len(rivals)} policies for {players - 1} other seats; give one for each, or one"
         )
-    person = Person(console)
+    adviser: Any = OPTIMAL.of(game) if advice else None
+    person = Person(console, adviser)
     policies: list[Policy] = [person] * players
     for turn in range(1, players):
         policies[(seat + turn) % players] = rivals[(turn - 1) % len(rivals)]
