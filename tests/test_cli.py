@@ -26,6 +26,8 @@ Run = Callable[..., tuple[int, str, str]]
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs ``fivedice …`` here: exit status, output, and complaints with their line breaks and frames taken out."""
     monkeypatch.setenv("COLUMNS", "200")
+    for console in (cli.console, cli.app.error_console):  # which took their widths when they were made
+        monkeypatch.setattr(console, "width", 200)
 
     def run(*arguments: object, typed: str = "") -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["fivedice", *map(str, arguments)])

@@ -1,6 +1,7 @@
 """Opponents in training: dealt by the stated mix, kept within the cap, never changed."""
 
 import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -78,12 +79,15 @@ def test_add__over_the_cap_lets_go_of_the_one_in_the_closest_company() -> None:
 
 def test_add__two_hundred_snapshots_keep_memory_flat_and_span_the_run() -> None:
     pool = OpponentPool({"past": 1}, 10)
+    taken: weakref.WeakSet[CheckpointPolicy] = weakref.WeakSet()
     for number in range(200):
-        pool.add(snapshot(number * 1000), number * 1000, np.array([[LEARNER, FIRST_SNAPSHOT + number - 1]]))
+        newest = snapshot(number * 1000)
+        taken.add(newest)
+        pool.add(newest, number * 1000, np.array([[LEARNER, FIRST_SNAPSHOT + number - 1]]))
         assert len(pool.steps) <= 10
         assert len(pool.snapshots()) <= 11  # one more is still playing
     gc.collect()
-    assert sum(isinstance(thing, CheckpointPolicy) for thing in gc.get_objects()) <= 11
+    assert len(taken) <= 11
     steps = list(pool.steps.values())
     assert (steps[0], steps[-1]) == (0, 199_000)
     assert max(np.diff(steps)) <= 199_000 / 2

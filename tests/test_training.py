@@ -389,8 +389,7 @@ def test_resume__of_another_version_says_what_is_missing(stopped: Path) -> None:
         restore(Training(CONFIG, stopped, lambda progress: None))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signal__leaves_a_run_that_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+def test_sigterm__leaves_a_run_that_goes_on(tmp_path: Path) -> None:
     settings = ["--total-timesteps", "100000000", "--snapshot-every", "1000", "--eval-every", "1000000000"]
     settings += ["--n-envs", "8", "--n-steps", "16", "--batch-size", "64", "--net-arch", "8", "--torch-threads", "1"]
     command = [sys.executable, "-c", "from fivedice.agents.cli import main; main()", "train", *settings]
@@ -402,7 +401,7 @@ def test_signal__leaves_a_run_that_goes_on(tmp_path: Path, number: signal.Signal
         while not list(tmp_path.glob("run/config.json")) and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(1)
-        process.send_signal(number)
+        process.terminate()
         said, complained = process.communicate(timeout=60)
     finally:
         process.kill()
