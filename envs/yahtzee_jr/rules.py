@@ -21,7 +21,7 @@ NOBODY = -1  # in `roll_off`: there was none
 
 STATE = np.dtype(
     [
-        ("dice", np.int8, (NUM_DICE,)),  # faces 1..6, ascending
+        ("dice", np.int8, (NUM_DICE,)),  # faces 1..6, ascending; after a tie those of the last throw for the win
         ("throws_left", np.int8),  # 2, 1 or 0
         ("player", np.int8),  # the seat whose turn it is
         ("tokens", np.int8, (MOST_SEATS, NUM_CHARACTERS)),  # the column of each token, 0..5, or OPEN
@@ -72,13 +72,15 @@ def showing(dice: Dice, character: int) -> int:
 
 
 @kernel
-def most_showing(dice: Dice, own: NDArray[np.int8]) -> int:
-    """The highest count among the characters whose token a player, with tokens `own`, has not placed yet."""
+def least_showing(dice: Dice, own: NDArray[np.int8], throws_left: int, options: Any) -> int:
+    """How many dice must show a character for a player with tokens `own` to place its token now."""
     most = 0
     for character in range(NUM_CHARACTERS):
         if own[character] == OPEN:
             most = max(most, showing(dice, character))
-    return most
+    if most == 0 and throws_left == 0:
+        return 0  # a zero: only after the third throw, and only if no open character shows
+    return max(1, most) if options["must_score_most"] else 1
 
 
 @kernel
@@ -89,13 +91,7 @@ def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
     if state["throws_left"] > 0:
         mask[:PLACE] = 1
     dice, own = state["dice"], state["tokens"][state["player"]]
-    most = most_showing(dice, own)
-    if most == 0:
-        least = 0 if state["throws_left"] == 0 else 1  # a zero only after the third throw
-    elif options["must_score_most"]:
-        least = most
-    else:
-        least = 1
+    least = least_showing(dice, own, state["throws_left"], options)
     for character in range(NUM_CHARACTERS):
         mask[PLACE + character] = (own[character] == OPEN) & (showing(dice, character) >= least)
 
@@ -144,37 +140,23 @@ def is_terminal(state: Any, options: Any) -> bool:
 def break_tie(state: Any, options: Any, chance: Chance) -> None:
     """The tied players throw five dice each and most Clubhouses win; those still tied throw again."""
     tied = best_seats(state, options)
-    if num_seats(tied) == 1:
-        return
     while num_seats(tied) > 1:
-        still_tied, most = 0, -1
+        throwing, tied, most = tied, 0, 0
         for seat in range(options["num_players"]):
-            if (tied >> seat) & 1:
+            if has_seat(throwing, seat):
                 throw(state["dice"], 0, seat, chance)
                 clubhouses = count(state["dice"], CLUBHOUSE)
                 if clubhouses > most:
-                    still_tied, most = 0, clubhouses
+                    tied, most = 0, clubhouses
                 if clubhouses == most:
-                    still_tied |= 1 << seat
-        tied = still_tied
-    for seat in range(options["num_players"]):
-        if (tied >> seat) & 1:
-            state["roll_off"] = seat
-
-
-@kernel
-def num_seats(seats: int) -> int:
-    """How many seats are in a set of bits."""
-    number = 0
-    for seat in range(MOST_SEATS):
-        number += (seats >> seat) & 1
-    return number
+                    tied |= 1 << seat
+                    state["roll_off"] = seat  # if one seat is left, the last that got here is that seat
 
 
 @kernel
 def best_seats(state: Any, options: Any) -> int:
     """The seats with the most points, as a set of bits."""
-    best, most = 0, -1
+    best, most = 0, 0
     for seat in range(options["num_players"]):
         points = score(state["tokens"][seat])
         if points > most:
@@ -182,6 +164,21 @@ def best_seats(state: Any, options: Any) -> int:
         if points == most:
             best |= 1 << seat
     return best
+
+
+@kernel
+def has_seat(seats: int, seat: int) -> bool:
+    """Whether `seat` is in a set of bits."""
+    return bool((seats >> seat) & 1)
+
+
+@kernel
+def num_seats(seats: int) -> int:
+    """How many seats are in a set of bits."""
+    number = 0
+    for seat in range(MOST_SEATS):
+        number += has_seat(seats, seat)
+    return number
 
 
 @kernel
@@ -202,7 +199,8 @@ def scores(state: Any, options: Any, points: NDArray[np.float64]) -> None:
 @kernel
 def winners(state: Any, options: Any, won: NDArray[np.int8]) -> None:
     best = best_seats(state, options)
-    if state["roll_off"] != NOBODY:
-        best = 1 << state["roll_off"]
     for seat in range(options["num_players"]):
-        won[seat] = (best >> seat) & 1
+        if state["roll_off"] == NOBODY:
+            won[seat] = has_seat(best, seat)
+        else:
+            won[seat] = seat == state["roll_off"]
