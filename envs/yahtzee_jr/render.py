@@ -38,8 +38,9 @@ def render(state: Any, options: Any) -> str:
     over = bool(is_terminal(state, options))
     lines = [f"{'':<10}{'picture':^9}" + "".join(f"{column:^5}" for column in range(1, 6))]
     for row, character in enumerate(CHARACTERS):
-        cells = ["".join(str(seat) for seat in seats if state["tokens"][seat][row] == column) for column in range(6)]
-        lines.append(f"{character:<10}{cells[PICTURE] or '·':^9}" + "".join(f"{cell or '·':^5}" for cell in cells[1:]))
+        columns = [int(state["tokens"][seat][row]) for seat in seats]
+        cells = [" ".join(str(seat) for seat in seats if columns[seat] == column) or "·" for column in range(6)]
+        lines.append(f"{character:<10}{cells[PICTURE]:^9}" + "".join(f"{cell:^5}" for cell in cells[1:]))
     for seat in seats:
         tokens = state["tokens"][seat]
         left = ", ".join(name for row, name in enumerate(CHARACTERS) if tokens[row] == OPEN)
@@ -50,4 +51,4 @@ def render(state: Any, options: Any) -> str:
         lines.append(f"Game over, won by {name_winners(winners, state, options)}{how}")
     else:
         lines.append(draw_dice(state["dice"], int(state["throws_left"]), FACES))
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)
