@@ -96,7 +96,7 @@ class TrainConfig:
     """The longest gradient that is applied as it is."""
     target_kl: Annotated[float | None, Parameter(validator=Number(gt=0))] = None
     """Stop an update early when it has moved the policy 1.5 times this far; never, if not given."""
-    net_arch: tuple[Positive, ...] = (128, 128)
+    net_arch: Annotated[tuple[Positive, ...], Parameter(consume_multiple=True)] = (128, 128)
     """The widths of the hidden layers, the same for policy and value, which share none."""
     activation: Literal["tanh", "relu"] = "tanh"
     """What follows each hidden layer."""

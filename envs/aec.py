@@ -5,7 +5,6 @@ Seat ``i`` is the agent ``"player_i"``. The same agent may move several times in
 """
 
 import copy
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,7 +16,7 @@ from pettingzoo import AECEnv
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import SCRIPT, new_streams
 from fivedice.envs.reward import REWARDS
-from fivedice.envs.spec import Game, unknown_name
+from fivedice.envs.spec import Game, check_reset_options, unknown_name
 from fivedice.envs.view import View
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
@@ -115,10 +114,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
                 with this seed to play (0).
         """
         options = options or {}
-        for name in options:
-            # Foreign keys are PettingZoo's custom to ignore; a slip of the pen is not.
-            if name not in RESET_OPTIONS and difflib.get_close_matches(name, RESET_OPTIONS):
-                raise ValueError(unknown_name("reset option", name, RESET_OPTIONS))
+        check_reset_options(options, RESET_OPTIONS)
         script: Sequence[int] = options.get("script", ())
         self._batch.reset(seed, first_game=options.get("game", 0), script=script)
         self.agents = self.possible_agents[:]

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fivedice.envs import load_game
-from fivedice.envs.spec import Game
+from fivedice.envs.spec import Game, check_reset_options
 from fivedice.envs.table import Opponents, Table
 
 
@@ -63,7 +63,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             options: ``"script"``, a list of faces for the next dice thrown, before the generator takes over.
         """
         super().reset(seed=seed)
-        self.table.reset(seed, (options or {}).get("script", ()))
+        options = options or {}
+        check_reset_options(options, ("script",))
+        self.table.reset(seed, options.get("script", ()))
         return self.table.batch.observations[0].copy(), self._info()
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:

@@ -216,3 +216,10 @@ def unknown_name(kind: str, name: str, valid: "Mapping[str, object] | tuple[str,
     near = difflib.get_close_matches(name, list(valid), n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(map(repr, valid)) or 'none'}"
     return f"{name!r} is not a known {kind}; {hint}"
+
+
+def check_reset_options(options: Mapping[str, object], known: tuple[str, ...]) -> None:
+    """Refuse a slip of the pen; other foreign keys are ignored, as is the custom of PettingZoo and Gymnasium."""
+    for name in options:
+        if name not in known and difflib.get_close_matches(name, known):
+            raise ValueError(unknown_name("reset option", name, known))

@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from fivedice.envs import load_game
-from fivedice.envs.spec import Game
+from fivedice.envs.spec import Game, check_reset_options
 from fivedice.envs.table import Opponents, Table
 
 Floats = NDArray[np.float32]
@@ -69,6 +69,7 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         """
         super().reset(seed=seed)
         options = options or {}
+        check_reset_options(options, ("script", "reset_mask"))
         if "reset_mask" in options:
             mask = np.asarray(options["reset_mask"])
             if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:

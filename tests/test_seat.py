@@ -538,3 +538,10 @@ def test_vector_env__infos_tell_how_games_ended() -> None:
     assert infos["opponents"].tolist() == [["left", "right"]] * 3
     assert infos["seat"].tolist() == [1, 1, 1]
     assert all(infos[f"_{name}"].all() for name in names)
+
+
+@pytest.mark.parametrize("faces", [1, 3], ids=["SeatEnv", "SeatVectorEnv"])
+def test_reset__slip_of_the_pen_in_an_option_is_refused(faces: int) -> None:
+    env = gymnasium.make("fivedice/Yum-v0") if faces == 1 else gymnasium.make_vec("fivedice/Yum-v0", num_envs=faces)
+    with pytest.raises(ValueError, match="'scrpt' is not a known reset option; did you mean 'script'"):
+        env.reset(options={"scrpt": [1]})
