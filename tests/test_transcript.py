@@ -10,7 +10,12 @@ from fivedice.envs.aec import DiceEnv
 from fivedice.envs.transcript import Recorder, Transcript, parse, replay, write
 
 GOLDEN = Path(__file__).parent / "golden"
-EXPECTED = ("yum-options.txt", "yum-tie.txt")  # a golden file that is lost is missed
+EXPECTED = (  # a golden file that is lost is missed
+    "yahtzee_jr-roll-off.txt",
+    "yahtzee_jr-three-seats.txt",
+    "yum-options.txt",
+    "yum-tie.txt",
+)
 
 
 def without_comments(text: str) -> str:
@@ -49,6 +54,29 @@ def test_golden__tie_is_paid_as_a_tie() -> None:
     game = replay(parse((GOLDEN / "yum-tie.txt").read_text()))
     assert game.env.scores() == {"player_0": 152.0, "player_1": 152.0}
     assert set(game.rewards.values()) == {0.0}
+
+
+def test_golden__roll_off_is_paid_to_its_winner() -> None:
+    game = replay(parse((GOLDEN / "yahtzee_jr-roll-off.txt").read_text()))
+    assert game.env.scores() == {"player_0": 14.0, "player_1": 14.0}
+    assert game.rewards == {"player_0": -1.0, "player_1": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("told", "instead", "said"),
+    [
+        ("player_0 throws Mickey Minnie", "player_1 throws Mickey Minnie", "the rules say 'player_0 throws Mickey"),
+        ("Goofy Goofy Clubhouse Daisy", "Goofy Goofy Goofy Daisy", "the rules say 'player_0 throws"),  # tied again
+        ("Minnie Clubhouse Donald", "Minnie Pluto Donald", "line 46: 'Pluto' is not a known face; known are 'Mickey',"),
+        ("Minnie Clubhouse Donald", "Minnie Club Donald", "line 46: .* did you mean 'Clubhouse'"),
+        ("won by player_1", "won by player_0", "line 50: .* the rules say 'won by player_1'"),
+    ],
+)
+def test_golden__roll_off_must_be_told_as_it_went(told: str, instead: str, said: str) -> None:
+    text = (GOLDEN / "yahtzee_jr-roll-off.txt").read_text()
+    assert text.count(told) == 1
+    with pytest.raises(ValueError, match=said):
+        replay(parse(text.replace(told, instead)))
 
 
 @pytest.mark.parametrize("name", GAMES)
