@@ -63,6 +63,8 @@ class TrainConfig:
     """win (+1 and -1 at the end), score (points as scored) or margin (own less others'); win, or score alone."""
     reward_scale: Annotated[float, Parameter(validator=Number(gt=0))] = 1.0
     """What a reward is multiplied with before the learner sees it."""
+    margin_coef: Weight = 0.0
+    """At the start, a reward on top for each point the lead grows by; it falls in a straight line to 0."""
     opponents: Mix = field(default_factory=Mix)
     """How often each kind of opponent is dealt to a seat."""
 

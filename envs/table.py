@@ -159,6 +159,13 @@ class Table:
             wins=won[own] / np.maximum(won.sum(axis=1), 1),
         )
 
+    def margins(self) -> NDArray[np.float64]:
+        """The learner's points so far less the mean of the others', (N,); its points where it is alone."""
+        points, _ = self.batch.results(self.batch.all_rows)
+        own = points[self.batch.all_rows, self.seats]
+        others = self.batch.num_players - 1
+        return own - (points.sum(axis=1) - own) / others if others else own
+
     def opponents(self, row: int) -> list[str]:
         """The names of the other policies in `row`, in turn order after the learner."""
         players, seat = self.batch.num_players, self.seats[row]

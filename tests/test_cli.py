@@ -224,7 +224,7 @@ def test_resume__goes_on_with_the_run_s_own_settings(run: Run, tmp_path: Path) -
 
 
 def test_play__a_whole_game_by_number_and_in_words(run: Run) -> None:
-    typed = "0\nthrow all five\n" + "".join(f"{name}\n" for name in YUM.action_names if name.startswith("fill"))
+    typed = "0\nkeep none\n" + "".join(f"{name}\n" for name in YUM.action_names if name.startswith("fill"))
     status, said, complained = run(
         "play", "yum", "--seed", 4, "--against", "random", "--options.zeros", "free", typed=typed
     )
@@ -266,3 +266,19 @@ def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: P
     assert "You are player_2" in said
     assert "player_0 (some):" in said
     assert "player_1 (some):" in said
+
+
+def test_play__advice_shows_what_each_choice_is_worth(run: Run) -> None:
+    status, said, _ = run("play", "yum", "--seed", 3, "--advice", typed="q\n")
+    assert status == 0
+    values = [float(value) for value in re.findall(r"\((\d+\.\d\d)", said)]
+    best = float(re.findall(r"\((\d+\.\d\d)  best\)", said)[0])
+    assert len(values) > 10
+    assert max(values) == best
+
+
+def test_solve__says_what_the_value_means(run: Run) -> None:
+    status, said, _ = run("solve", "yum", "--options.zeros", "free")
+    assert status == 0
+    assert "174.9642" in said  # the rulebook's value
+    assert "the most that a player can expect" in " ".join(said.split())
