@@ -415,3 +415,8 @@ OPTIMAL = OptimalYum()
 def optimum(options: Options) -> float:
     """The highest expected points of a player, at a table of any size."""
     return solve(options).start
+
+
+def point_values(options: Options) -> YumValues:
+    """The values that take the luck out of results, at a table of any size."""
+    return solve(options)
