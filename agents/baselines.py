@@ -1,6 +1,8 @@
 """The policies that need no training."""
 
+import importlib
 import importlib.util
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +66,24 @@ OPTIMAL = OfEachGame("optimal", "exact")  # exact play, where a game is solved
 
 def optimum(game: Game, options: Options) -> float | None:
     """The exact highest expected points of a game at a table with these options, or None if that is not known."""
-    path = f"fivedice.agents.exact.{game.name}"
-    if importlib.util.find_spec(path) is None:
-        return None
-    value: float | None = importlib.import_module(path).optimum(options)
+    solved = _solved(game)
+    value: float | None = solved.optimum(options) if solved else None
     return value
+
+
+def value_in_words(game: Game, options: Options) -> str:
+    """What a game with these options is worth under exact play, in a sentence.
+
+    Raises:
+        ValueError: that game is not solved, or not at such a table.
+    """
+    solved = _solved(game)
+    if solved is None:
+        raise ValueError(f"{game.title} is not solved")
+    words: str = solved.in_words(options)
+    return words
+
+
+def _solved(game: Game) -> Any:
+    path = f"fivedice.agents.exact.{game.name}"
+    return None if importlib.util.find_spec(path) is None else importlib.import_module(path)

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fivedice.agents.arena import count_games, evaluate
-from fivedice.agents.baselines import optimum
+from fivedice.agents.baselines import optimum, value_in_words
 from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options, whole
 from fivedice.agents.policy import load
 from fivedice.agents.report import progress_bar, standings_table
@@ -247,12 +247,11 @@ def solve(game: str = "yum", *, seats: Seats = None, options: GameOptions = None
     """
     spec = load_game(game)
     record = spec.make_options(seats, typed_options(options or {}))
-    value = optimum(spec, record)
-    if value is None:
-        raise ValueError(f"{spec.title} is not solved at a table of {int(record['num_players'])}")
+    value = value_in_words(spec, record)
     chosen = ", ".join(f"{name}={choice}" for name, choice in spec.options_dict(record).items())
-    console.print(f"{spec.title} ({chosen}):", highlight=False)
-    console.print(f"{value:.4f} points are the most that a player can expect in a game, playing for points alone.")
+    seated = f"{record['num_players']} {'seat' if record['num_players'] == 1 else 'seats'}"
+    console.print(f"{spec.title}, {seated} ({chosen}):", highlight=False)
+    console.print(value, highlight=False)
 
 
 def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool) -> dict[str, Policy]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fivedice.agents.exact import yum
 from fivedice.agents.exact.turn import NUM_THROWS, THROWS, set_number, throw_chances
-from fivedice.agents.exact.yum import OptimalYum, YumValues, solve
+from fivedice.agents.exact.yum import OPTIMAL, YumValues, solve
 from fivedice.envs.batch import Batch
 from fivedice.envs.spec import Options
 from fivedice.envs.yum import GAME
@@ -188,7 +188,7 @@ def test_a_finished_game_is_worth_its_score(forced: YumValues) -> None:
 def test_optimal_takes_the_lowest_of_the_best_actions_and_leaves_the_view_alone(forced: YumValues) -> None:
     view = some_batch(forced).view()
     before = view.states.copy()
-    policy = OptimalYum()
+    policy = OPTIMAL
     values = policy.action_values(view)
     assert policy.act(view).tolist() == [int(np.flatnonzero(row > row.max() - 1e-9)[0]) for row in values]
     assert np.array_equal(policy.value(view), values.max(axis=1))
@@ -199,7 +199,7 @@ def test_optimal_takes_the_lowest_of_the_best_actions_and_leaves_the_view_alone(
 def test_20000_games_of_optimal_play_score_what_the_value_says(forced: YumValues) -> None:
     batch = Batch(GAME, 20_000, num_players=1)
     batch.reset(3)
-    rows, policy = batch.all_rows, OptimalYum()
+    rows, policy = batch.all_rows, OPTIMAL
     while len(rows):
         batch.step(policy.act(batch.view(rows)), rows, restart=False)
         rows = rows[~batch.terminated[rows]]

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 import fivedice.agents.exact.turn
 import fivedice.envs.dice
 import fivedice.envs.yum.rules
+from fivedice.agents.exact.optimal import Optimal
 from fivedice.agents.exact.turn import (
-    NEAR,
     NOTHING,
     NUM_SETS,
     NUM_THROWS,
@@ -246,16 +246,6 @@ def write_waiting_values(states: Any, seats: NDArray[np.int8], table: Table, val
         values[i] = score(boxes) + table[filled_set(boxes), limit_of(boxes), min(upper_total(boxes), BONUS_FROM)]
 
 
-@kernel
-def pick_best(values: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Write the action with the highest of `values` (N, num_actions), the lowest such action, into `actions` (N,)."""
-    for i in range(len(values)):
-        actions[i] = 0
-        for action in range(1, values.shape[1]):
-            if values[i, action] > values[i, actions[i]] + NEAR:
-                actions[i] = action
-
-
 class YumValues:
     """The expected final score of a seat that plays for points as well as can be, under one choice of options.
 
@@ -300,40 +290,6 @@ class YumValues:
         order = np.argsort(contexts, kind="stable")
         write_action_values(states, contexts, order, options, self.table, np.zeros(1, STATE), values)
         return values
-
-
-class OptimalYum:
-    """Plays each seat for points, with the highest expected final score; the lowest of equally good actions.
-
-    Args:
-        folder: where solved tables are kept; None for the user's cache folder.
-    """
-
-    name = "optimal"
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-        self._of_options: dict[str, YumValues] = {}
-
-    def act(self, view: View) -> NDArray[np.int64]:
-        """The action of each decision of `view`, (N,) int64."""
-        actions = np.empty(len(view), np.int64)
-        pick_best(self.action_values(view), actions)
-        return actions
-
-    def value(self, view: View) -> NDArray[np.float64]:
-        """The expected final score of the seat that decides, (N,) float64."""
-        values: NDArray[np.float64] = self.action_values(view).max(axis=1)
-        return values
-
-    def action_values(self, view: View) -> NDArray[np.float64]:
-        """The same after each action, (N, num_actions) float64; -inf where an action is not legal."""
-        if view.game is not GAME:
-            raise ValueError(f"this optimal policy plays {GAME.title}, not {view.game.title}")
-        key = str(_choices(view.options))
-        if key not in self._of_options:
-            self._of_options[key] = solve(view.options, folder=self._folder)
-        return self._of_options[key].action_values(view)
 
 
 def solve(options: Options | None = None, *, folder: Path | None = None, threads: int | None = None) -> YumValues:
@@ -409,7 +365,7 @@ def _write(path: Path, card: str, table: Table) -> None:
         np.savez_compressed(file, card=card, table=table)
 
 
-OPTIMAL = OptimalYum()
+OPTIMAL = Optimal(GAME, solve)  # plays each seat for points
 
 
 def optimum(options: Options) -> float:
@@ -420,3 +376,8 @@ def optimum(options: Options) -> float:
 def point_values(options: Options) -> YumValues:
     """The values that take the luck out of results, at a table of any size."""
     return solve(options)
+
+
+def in_words(options: Options) -> str:
+    """What a game is worth."""
+    return f"{optimum(options):.4f} points are the most that a player can expect in a game, playing for points alone."
