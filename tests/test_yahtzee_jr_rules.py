@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from fivedice.envs.batch import Batch
 from fivedice.envs.chance import BLANK, new_script, new_streams
 from fivedice.envs.yahtzee_jr import GAME, rules
 
+PAGE = Path(__file__).parents[1] / "envs" / "yahtzee_jr" / "README.md"
 CHARACTERS = ["Mickey", "Minnie", "Donald", "Daisy", "Goofy"]
 FACES = [*CHARACTERS, "Clubhouse"]
 NUM_TURNS = {1: 5, 2: 5, 3: 4, 4: 3}
@@ -479,6 +481,15 @@ def test_render__shows_who_stands_where() -> None:
         "▸ player_1: 3 points, open Mickey, Minnie, Donald",
         "Dice  Mickey  Mickey  Daisy  Daisy  Clubhouse    1 throw left",
     ]
+
+
+def test_render__draws_the_board_of_the_page() -> None:
+    seats = {"Mickey": 4, "Minnie": 4, "Donald": 0, "Goofy": 4}, {"Mickey": 5, "Donald": 0, "Daisy": 3, "Goofy": 3}
+    table = Table("1 Mickey 2 Minnie 1 Daisy 1 Clubhouse", 2, seats, player=1)
+    assert f"```\n{GAME.render(table.state, table.options)}\n```" in PAGE.read_text()
+    assert table.throw("2 Minnie 1 Clubhouse 2 Daisy").place("Minnie") == 3
+    table = Table("3 Minnie 1 Clubhouse 1 Daisy", 0, seats, player=1)
+    assert table.place("Minnie") == 3
 
 
 def test_render__says_how_the_game_was_won() -> None:
