@@ -13,10 +13,12 @@ from fivedice.envs.dice import NUM_DICE, show_turn, turn_pieces
 from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yahtzee_jr.rules import (
+    CLUBHOUSE,
     NUM_CHARACTERS,
     OPEN,
     PICTURE,
     column_for,
+    free_column,
     is_terminal,
     score,
     showing,
@@ -30,10 +32,10 @@ def layout(num_players: int) -> Layout:
     return Layout(
         [
             *turn_pieces(seats),
-            Piece(
-                "showing", (NUM_CHARACTERS,), 0, 1, "dice that show each own open character, wild ones too, in fifths"
-            ),
+            Piece("same", (NUM_DICE,), 0, 1, "of each die: dice that show its character, if open, wild too, in fifths"),
+            Piece("showing", (NUM_CHARACTERS,), 0, 1, "dice that show each own open character, wild too, in fifths"),
             Piece("points_now", (NUM_CHARACTERS,), 0, 1, "column that each own open token would go to now / 5"),
+            Piece("columns", (NUM_CHARACTERS, NUM_DICE), 0, 1, "the same if 1, 2, … 5 dice showed it / 5"),
             Piece("open", (seats, NUM_CHARACTERS), 0, 1, "1 for each token of each seat that is not placed yet"),
             Piece(
                 "board", (seats, NUM_CHARACTERS, NUM_DICE), 0, 1, "1 where a seat's token stands: row, column 1 to 5"
@@ -53,11 +55,19 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     at = show_turn(state, num_players, seat, is_terminal(state, options), out)
 
     own = state["tokens"][seat]
+    for slot in range(NUM_DICE):
+        character = int(dice[slot]) - 1
+        if dice[slot] != CLUBHOUSE and own[character] == OPEN:
+            out[at + slot] = showing(dice, character) / 5.0
+    at += NUM_DICE
     for character in range(NUM_CHARACTERS):
         if own[character] == OPEN:
             out[at + character] = showing(dice, character) / 5.0
             out[at + NUM_CHARACTERS + character] = column_for(character, dice, state["tokens"]) / 5.0
-    opens = at + 2 * NUM_CHARACTERS
+            for number in range(1, NUM_DICE + 1):
+                place = at + 2 * NUM_CHARACTERS + character * NUM_DICE + number - 1
+                out[place] = free_column(character, number, state["tokens"]) / 5.0
+    opens = at + 2 * NUM_CHARACTERS + NUM_CHARACTERS * NUM_DICE
     board = opens + num_players * NUM_CHARACTERS
     turns_left = board + num_players * NUM_CHARACTERS * NUM_DICE
     points = turns_left + num_players

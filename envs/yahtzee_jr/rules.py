@@ -98,8 +98,14 @@ def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
 
 @kernel
 def column_for(character: int, dice: Dice, tokens: NDArray[np.int8]) -> int:
-    """The column that a token of `character` goes to: its count, or the first free cell to the left of that."""
-    column = showing(dice, character)
+    """The column that a token of `character` goes to with these dice."""
+    return free_column(character, showing(dice, character), tokens)
+
+
+@kernel
+def free_column(character: int, count: int, tokens: NDArray[np.int8]) -> int:
+    """The column that a token of `character` goes to: its `count`, or the first free cell to the left of that."""
+    column = count
     seat = 0
     while column > PICTURE and seat < MOST_SEATS:
         if tokens[seat, character] == column:
