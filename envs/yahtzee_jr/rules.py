@@ -103,9 +103,9 @@ def column_for(character: int, dice: Dice, tokens: NDArray[np.int8]) -> int:
 
 
 @kernel
-def free_column(character: int, count: int, tokens: NDArray[np.int8]) -> int:
-    """The column that a token of `character` goes to: its `count`, or the first free cell to the left of that."""
-    column = count
+def free_column(character: int, number: int, tokens: NDArray[np.int8]) -> int:
+    """The column that `number` dice give a token of `character`: that one, or the first free cell to its left."""
+    column = number
     seat = 0
     while column > PICTURE and seat < MOST_SEATS:
         if tokens[seat, character] == column:
