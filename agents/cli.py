@@ -15,11 +15,10 @@ from cyclopts.config import Dict
 from rich.console import Console
 from rich.table import Table
 
-from fivedice.agents.arena import count_games, evaluate
-from fivedice.agents.baselines import optimum, value_in_words
+from fivedice.agents.baselines import value_in_words
 from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options, whole
+from fivedice.agents.evaluation import show_evaluation
 from fivedice.agents.policy import load
-from fivedice.agents.report import progress_bar, standings_table
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.spec import unknown_name
 from fivedice.envs.view import Policy
@@ -154,6 +153,9 @@ def evaluate_policies(
     seats: Seats = None,
     seed: Seed = 0,
     sampled: bool = False,
+    luck: bool = True,
+    detail: bool = False,
+    plot: Path | None = None,
     options: GameOptions = None,
 ) -> None:
     """Play policies against each other, seats rotated, and show points and wins with their 95 % intervals.
@@ -172,21 +174,30 @@ def evaluate_policies(
         Of dice and of what is random in policies.
     sampled
         Checkpoints draw from their probabilities instead of playing their likeliest action.
+    luck
+        Where the game is solved, show the results with the luck of the dice taken out too. Takes some time.
+    detail
+        Show where the points go, beside exact play where the game is solved.
+    plot
+        A .png, .svg or .pdf file to draw that in.
     """
     spec = load_game(game)
     if not policies:
         raise ValueError("name at least one policy: random, greedy, optimal or a checkpoint file")
     contenders = named_policies(policies, deterministic=not sampled)
     seats, chosen = table_for(contenders.values(), seats, options)
-    num_players = int(spec.make_options(seats, chosen)["num_players"])
-    total = count_games(len(contenders), games=games, num_players=num_players)
-    with progress_bar(console, "games", total) as advance:
-        standings = evaluate(
-            spec, contenders, games=games, num_players=num_players, seed=seed, options=chosen, progress=advance
-        )
-    title = f"{spec.title}, {num_players} seats, {games} games a pairing, seed {seed}"
-    best = optimum(spec, spec.make_options(num_players, chosen))
-    console.print(standings_table(standings, title=title, optimum=best))
+    show_evaluation(
+        console,
+        spec,
+        contenders,
+        games=games,
+        num_players=int(spec.make_options(seats, chosen)["num_players"]),
+        seed=seed,
+        options=chosen,
+        luck=luck,
+        detail=detail,
+        plot=plot,
+    )
 
 
 @app.command

@@ -1,42 +1,202 @@
-"""Figures for people: tables and progress in the terminal."""
+"""Figures for people: tables and progress in the terminal, and pictures."""
 
-from collections.abc import Callable, Iterator, Sequence
+import importlib.util
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.columns import Columns
+from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
 from fivedice.agents.arena import Estimate, Standing
+from fivedice.agents.detail.tally import Detail, Measure, Tally
+
+NARROW = 0.1  # points: how narrow an interval the tables say the cost of
+PICTURES = (".png", ".svg", ".pdf")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by all eyes (Okabe and Ito)
 
 
 def figure(estimate: Estimate, *, percent: bool = False) -> str:
     """A mean with its 95 % interval, as ``145.20 ± 0.81`` or ``62.1 ± 1.5 %``."""
     if percent:
         return f"{100 * estimate.mean:.1f} ± {100 * estimate.half_width:.1f} %"
-    return f"{estimate.mean:.2f} ± {estimate.half_width:.2f}"
+    half_width = "?" if math.isnan(estimate.half_width) else f"{estimate.half_width:.2f}"
+    return f"{estimate.mean:.2f} ± {half_width}"
 
 
-def standings_table(standings: Sequence[Standing], *, title: str, optimum: float | None) -> RichTable:
-    """Each contender's points and its share of the wins against each other one."""
+def games_for(standing: Standing, estimate: Estimate) -> str:
+    """How many games of each pairing make an interval of an estimate this narrow, to two digits."""
+    needed = standing.games / estimate.count * estimate.count_for(NARROW)
+    if math.isnan(needed):
+        return "?"
+    return f"{max(1, round(needed, 1 - math.floor(math.log10(max(needed, 1))))):,.0f}"
+
+
+def points_table(standings: Sequence[Standing], *, title: str, optimum: float | None) -> RichTable:
+    """Each contender's points, with the luck of the dice and without it where that is known."""
+    is_adjusted = any(standing.adjusted_points is not None for standing in standings)
     caption = "± is the 95 % interval"
     if optimum is not None:
         caption += f"; the exact optimum is {optimum:.4f} points"
-    table = RichTable(title=title, title_justify="left", caption=caption, caption_justify="left")
+    if is_adjusted:
+        caption += (
+            "\nadjusted: the luck of the dice taken out by exact values; the same mean, less noise"
+            f"\ngames for ± {NARROW}: how many of a pairing that takes, with the luck and adjusted"
+        )
+    table = _table(title, caption)
     table.add_column("contender")
-    table.add_column("points a game", justify="right")
+    for heading in ("points a game", "adjusted") if is_adjusted else ("points a game",):
+        table.add_column(heading, justify="right", no_wrap=True)
     if optimum is not None:
-        table.add_column("of the optimum", justify="right")
-    rivals = [standing.name for standing in standings] if any(standing.wins for standing in standings) else []
-    for rival in rivals:
-        table.add_column(f"wins vs {rival}", justify="right")
+        table.add_column("of optimum", justify="right")
+    if is_adjusted:
+        for kind in ("games", "adjusted"):
+            table.add_column(f"{kind}\nfor ± {NARROW}", justify="right", no_wrap=True)
     for standing in standings:
-        row = [standing.name, figure(standing.points)]
+        told = [standing.points]
+        if standing.adjusted_points is not None:
+            told.append(standing.adjusted_points)
+        row = [standing.name, *(figure(estimate) for estimate in told)]
         if optimum is not None:
-            row.append(f"{100 * standing.points.mean / optimum:.1f} %")
-        row += [figure(standing.wins[rival], percent=True) if rival in standing.wins else "" for rival in rivals]
+            row.append(f"{100 * told[-1].mean / optimum:.1f} %")
+        if is_adjusted:
+            row += [games_for(standing, estimate) for estimate in told]
         table.add_row(*row)
     return table
+
+
+def wins_table(standings: Sequence[Standing], *, num_players: int) -> RichTable:
+    """Each contender's share of the wins against each other one, raw and below it with the luck taken out."""
+    caption = ""
+    if num_players > 2:
+        caption = f"one against {num_players - 1} of the other: a fair share is {100 / num_players:.1f} %"
+    table = _table("Share of the wins", caption)
+    table.add_column("contender")
+    for rival in standings:
+        table.add_column(f"against {rival.name}", justify="right", no_wrap=True)
+    for standing in standings:
+        for name, wins in ((standing.name, standing.wins), ("  adjusted", standing.adjusted_wins)):
+            if wins:
+                cells = [figure(wins[rival.name], percent=True) if rival.name in wins else "" for rival in standings]
+                table.add_row(name, *cells)
+    return table
+
+
+def standings_report(standings: Sequence[Standing], *, title: str, num_players: int, optimum: float | None) -> Group:
+    """The tables of an evaluation."""
+    points = points_table(standings, title=title, optimum=optimum)
+    if not any(standing.wins for standing in standings):
+        return Group(points)
+    return Group(points, "", wins_table(standings, num_players=num_players))
+
+
+def detail_report(detail: Detail, tallies: Mapping[str, Tally]) -> Columns:
+    """A table for each measure, side by side if there is room: a row for each row of the sheet, the contenders beside
+    each other."""
+    return Columns([_measure_table(detail, measure, tallies) for measure in detail.measures], padding=(0, 2))
+
+
+def _measure_table(detail: Detail, measure: Measure, tallies: Mapping[str, Tally]) -> RichTable:
+    columns = [tally.estimates(measure) for tally in tallies.values()]
+    widest = max(estimate.half_width for column in columns for estimate in column if not math.isnan(estimate.mean))
+    table = _table(measure.name, f"± {_cell(measure, widest)} at most")
+    table.add_column("")
+    for name in tallies:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row, estimates in zip(detail.rows, zip(*columns, strict=True), strict=True):
+        if not all(math.isnan(estimate.mean) for estimate in estimates):  # a row that has this figure
+            table.add_row(row, *(_cell(measure, estimate.mean) for estimate in estimates))
+    if measure.adds_up:
+        table.add_section()
+        table.add_row("Total", *(_cell(measure, sum(estimate.mean for estimate in column)) for column in columns))
+    return table
+
+
+def _cell(measure: Measure, value: float) -> str:
+    if math.isnan(value):
+        return ""
+    return f"{100 * value:.1f} %" if measure.is_share else f"{value:.2f}"
+
+
+def _table(title: str, caption: str) -> RichTable:
+    return RichTable(
+        title=title,
+        title_justify="left",
+        caption=caption or None,
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+
+
+def check_picture(file: Path) -> None:
+    """Refuse a picture that could not be drawn, before anything is played for it."""
+    if file.suffix not in PICTURES:
+        raise ValueError(
+            f"{file} is no kind of picture that can be drawn; use a name that ends in {', '.join(PICTURES)}"
+        )
+    if not file.absolute().parent.is_dir():
+        raise ValueError(f"there is no folder {file.absolute().parent} to draw {file.name} in")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ValueError("drawing needs matplotlib: pip install 'fivedice[plot]'")
+
+
+def draw_detail(detail: Detail, tallies: Mapping[str, Tally], file: Path, *, title: str, yardstick: str | None) -> None:
+    """Draw each measure of all rows as a panel of dots, one for each contender in each row, with 95 % intervals.
+
+    Args:
+        detail, tallies: what is drawn.
+        file: where to.
+        title: above the panels.
+        yardstick: the contender that is drawn as a line for the others to be compared with.
+    """
+    from matplotlib.figure import Figure
+
+    measures = [measure for measure in detail.measures if measure.only_row is None]
+    picture = Figure(figsize=(3.4 * len(measures) + 1.2, 0.36 * len(detail.rows) + 1.6), layout="constrained")
+    panels = picture.subplots(1, len(measures), sharey=True, squeeze=False)[0]
+    dots = [name for name in tallies if name != yardstick]
+    for panel, measure in zip(panels, measures, strict=True):
+        for row in range(0, len(detail.rows), 2):
+            panel.axhspan(row - 0.5, row + 0.5, color="0.95", zorder=0)
+        for number, (name, tally) in enumerate(tallies.items()):
+            estimates = tally.estimates(measure)
+            scale = 100 if measure.is_share else 1
+            means = [scale * estimate.mean for estimate in estimates]
+            if name == yardstick:
+                bars = {"marker": "|", "markersize": 17, "markeredgewidth": 2, "color": "black", "linestyle": ""}
+                panel.plot(means, range(len(means)), label=name, zorder=2, **bars)
+                continue
+            place = dots.index(name)
+            shift = 0.5 * ((place + 0.5) / len(dots) - 0.5)  # dots of one row stand below each other
+            panel.errorbar(
+                means,
+                [row + shift for row in range(len(means))],
+                xerr=[scale * estimate.half_width for estimate in estimates],
+                fmt="o",
+                markersize=5,
+                linewidth=1.2,
+                color=COLOURS[number % len(COLOURS)],
+                label=name,
+                zorder=3,
+            )
+        panel.set_title(f"{measure.name}, %" if measure.is_share else measure.name, fontsize=11)
+        panel.set_ylim(len(detail.rows) - 0.5, -0.5)
+        panel.grid(axis="x", color="0.85", linewidth=0.7)
+        panel.set_axisbelow(True)
+        panel.tick_params(length=0)
+        for side in panel.spines.values():
+            side.set_visible(False)
+    panels[0].set_yticks(range(len(detail.rows)), detail.rows)
+    picture.suptitle(title, fontsize=12)
+    handles, names = panels[0].get_legend_handles_labels()
+    picture.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+    picture.savefig(file, dpi=150)
 
 
 @contextmanager

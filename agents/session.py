@@ -9,12 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from fivedice.agents.arena import count_games, evaluate
 from fivedice.agents.baselines import optimum
 from fivedice.agents.config import CONFIG, TrainConfig
+from fivedice.agents.evaluation import show_evaluation
 from fivedice.agents.files import write_whole
 from fivedice.agents.policy import load
-from fivedice.agents.report import figure, progress_bar, standings_table
+from fivedice.agents.report import figure
 from fivedice.agents.resume import restore
 from fivedice.agents.trainer import FINAL_SEED, Training
 from fivedice.agents.trainer import Progress as Told
@@ -64,20 +64,15 @@ def show_standings(training: Training, console: Console) -> None:
     config = training.config
     contenders: dict[str, Policy] = {"best": load(training.folder / "best.safetensors")}
     contenders |= {name: load(name) for name in ("greedy", "random")}
-    seed = config.seed + FINAL_SEED
-    total = count_games(len(contenders), games=config.final_games, num_players=training.num_players)
-    with progress_bar(console, "final games", total) as advance:
-        standings = evaluate(
-            training.game,
-            contenders,
-            games=config.final_games,
-            num_players=training.num_players,
-            seed=seed,
-            options=config.options,
-            progress=advance,
-        )
-    title = f"{training.game.title}, {training.num_players} seats, {config.final_games} games a pairing, seed {seed}"
-    console.print(standings_table(standings, title=title, optimum=training.optimum))
+    show_evaluation(
+        console,
+        training.game,
+        contenders,
+        games=config.final_games,
+        num_players=training.num_players,
+        seed=config.seed + FINAL_SEED,
+        options=config.options,
+    )
 
 
 class Bar:

@@ -1,0 +1,1 @@
+"""Where the points of each game go."""
