@@ -39,6 +39,11 @@ class RandomPolicy:
         pick(view.masks, view.noise, actions)
         return actions
 
+    def chances(self, view: View) -> NDArray[np.float64]:
+        """How likely each action is, (N, num_actions) float64."""
+        chances: NDArray[np.float64] = view.masks / view.masks.sum(axis=1, keepdims=True)
+        return chances
+
 
 class OfEachGame:
     """A policy that every game has its own of: the one named in the game's module in ``agents/<folder>/``."""

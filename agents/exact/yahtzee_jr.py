@@ -84,18 +84,16 @@ def board_number(tokens: NDArray[np.int8], player: int) -> int:
 
 
 @kernel
-def write_board(kinds: NDArray[np.int8], player: int, tokens: NDArray[np.int8]) -> None:
-    """Write a board with rows of these kinds (5,) to `player`; finished rows have both tokens on the picture."""
-    for row in range(NUM_CHARACTERS):
-        kind = int(kinds[row])
-        mine, other = OPEN, OPEN
-        if kind == BOTH_PLACED:
-            mine, other = PICTURE, PICTURE
-        elif kind >= OTHER_OPEN:
-            mine = kind - OTHER_OPEN
-        elif kind >= MINE_OPEN:
-            other = kind - MINE_OPEN
-        tokens[player, row], tokens[1 - player, row] = mine, other
+def write_row(kind: int, row: int, player: int, tokens: NDArray[np.int8]) -> None:
+    """Write a row of a kind to `player`; a finished one has both tokens on the picture."""
+    mine, other = OPEN, OPEN
+    if kind == BOTH_PLACED:
+        mine, other = PICTURE, PICTURE
+    elif kind >= OTHER_OPEN:
+        mine = kind - OTHER_OPEN
+    elif kind >= MINE_OPEN:
+        other = kind - MINE_OPEN
+    tokens[player, row], tokens[1 - player, row] = mine, other
 
 
 @kernel
@@ -170,10 +168,11 @@ def solve_boards(boards: NDArray[np.int64], state: Any, options: Any, table: Tab
             for character in range(NUM_CHARACTERS):
                 tokens[0, character] = OPEN if character < number else PICTURE
         else:
-            write_board(BOARDS[number], 0, tokens)
-            state["player"] = num_placed(tokens[1]) - num_placed(tokens[0])  # the second seat has one less to move
-            write_board(BOARDS[number], state["player"], tokens)
             for row in range(NUM_CHARACTERS):
+                write_row(BOARDS[number, row], row, 0, tokens)
+            state["player"] = (num_placed(tokens[0]) + num_placed(tokens[1])) % 2
+            for row in range(NUM_CHARACTERS):
+                write_row(BOARDS[number, row], row, state["player"], tokens)
                 if BOARDS[number, row] == BOTH_PLACED:
                     spread += 5  # a finished row is worth up to 5 points to either
         first = lead_of(tokens, state["player"]) - spread

@@ -29,8 +29,18 @@ class GreedyTurn:
         if view.game is not self.game:
             raise ValueError(f"this greedy policy plays {self.game.title}, not {view.game.title}")
         actions = np.empty(len(view), np.int64)
-        self.decide(view.states, view.options, view.masks, actions)
+        self.decide(view.states, differ_from_the_one_before(view.states), view.options, view.masks, actions)
         return actions
+
+
+def differ_from_the_one_before(states: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Which states (N,) differ from the one before them in more than their dice; the first does."""
+    undiced = states.copy()
+    undiced["dice"] = 0
+    content = undiced.view(np.uint8).reshape(len(states), states.itemsize)
+    differ = np.ones(len(states), np.bool_)
+    differ[1:] = (content[1:] != content[:-1]).any(axis=1)
+    return differ
 
 
 def make_decide(gain: Callable[..., int], most_gain: Callable[..., int]) -> Callable[..., None]:
@@ -44,8 +54,11 @@ def make_decide(gain: Callable[..., int], most_gain: Callable[..., int]) -> Call
     """
 
     @kernel
-    def decide(states: Any, options: Any, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
-        """Write an action (N,) for each of the decisions `states` (N,) with legal actions `masks` (N, num_actions)."""
+    def decide(
+        states: Any, differ: NDArray[np.bool_], options: Any, masks: NDArray[np.int8], actions: NDArray[np.int64]
+    ) -> None:
+        """Write an action (N,) for each of the decisions `states` (N,) with legal actions `masks` (N, num_actions); a
+        turn is reckoned anew where a state's `differ` (N,)."""
         stops, values = np.empty((2, NUM_THROWS, 1)), np.empty((2, NUM_SETS, 1))
         for i in range(len(states)):
             state = states[i]
@@ -57,9 +70,10 @@ def make_decide(gain: Callable[..., int], most_gain: Callable[..., int]) -> Call
                     if points > most:
                         actions[i], most = action, points
             if left > 0:
-                for throw in range(NUM_THROWS):
-                    stops[:left, throw] = most_gain(THROWS[throw], state, options)
-                solve_turn(stops[:left], values[:left])
+                if differ[i]:
+                    for throw in range(NUM_THROWS):
+                        stops[:left, throw] = most_gain(THROWS[throw], state, options)
+                    solve_turn(stops[:left], values[:left])
                 for keep in range(KEEP_ALL):
                     value = values[left - 1, set_number(dice, keep), 0]
                     if masks[i, keep] and value > most + NEAR:
