@@ -1,4 +1,4 @@
-"""The command line: ``fivedice list | info | train | evaluate | play | solve``."""
+"""The command line: ``fivedice list | info | train | evaluate | play | solve | exploit``."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.argument import ArgumentCollection
@@ -20,7 +20,7 @@ from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options, whol
 from fivedice.agents.evaluation import show_evaluation
 from fivedice.agents.policy import load
 from fivedice.envs import GAMES, load_game
-from fivedice.envs.spec import unknown_name
+from fivedice.envs.spec import Game, Options, unknown_name
 from fivedice.envs.view import Policy
 
 console = Console()
@@ -259,10 +259,48 @@ def solve(game: str = "yum", *, seats: Seats = None, options: GameOptions = None
     spec = load_game(game)
     record = spec.make_options(seats, typed_options(options or {}))
     value = value_in_words(spec, record)
-    chosen = ", ".join(f"{name}={choice}" for name, choice in spec.options_dict(record).items())
-    seated = f"{record['num_players']} {'seat' if record['num_players'] == 1 else 'seats'}"
-    console.print(f"{spec.title}, {seated} ({chosen}):", highlight=False)
+    console.print(f"{_table_in_words(spec, record)}:", highlight=False)
     console.print(value, highlight=False)
+
+
+def _table_in_words(game: Game, options: Options) -> str:
+    chosen = ", ".join(f"{name}={choice}" for name, choice in game.options_dict(options).items())
+    seats = int(options["num_players"])
+    return f"{game.title}, {seats} {'seat' if seats == 1 else 'seats'} ({chosen})"
+
+
+@app.command
+def exploit(
+    policy: str,
+    *,
+    boards: Literal["kinds", "names", "all"] | None = None,
+    options: GameOptions = None,
+) -> None:
+    """Show what a policy for Yahtzee Jr. wins against perfect play and against its best response, exactly.
+
+    Parameters
+    ----------
+    policy
+        random, greedy, optimal or a checkpoint file, at a table of two.
+    boards
+        Which boards the policy is shown: all, which takes a day for a checkpoint; names: of those that differ in the
+        names of the characters alone only one, some minutes; kinds: of finished rows only the points count too, half a
+        minute, and enough for the other three. If not given, names for a checkpoint, else kinds.
+    """
+    from fivedice.agents.exploit import exploit as reckon
+    from fivedice.agents.report import exploitability_table, progress_bar
+
+    game, asked = load_game("yahtzee_jr"), load(policy)
+    plays = getattr(asked, "game", game)  # only a checkpoint is bound to one
+    if plays is not game:
+        raise ValueError(f"{asked.name} plays {plays.title}; only policies for {game.title} can be reckoned")
+    _, chosen = table_for([asked], None, options)
+    record = game.make_options(2, chosen)
+    if boards is None:
+        boards = "names" if hasattr(asked, "options") else "kinds"
+    with progress_bar(console, "percent", 100) as advance:
+        found = reckon(asked, record, boards=boards, progress=advance)
+    console.print(exploitability_table(asked.name, found, title=_table_in_words(game, record)))
 
 
 def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool) -> dict[str, Policy]:

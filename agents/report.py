@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.columns import Columns
@@ -14,6 +15,9 @@ from rich.table import Table as RichTable
 
 from fivedice.agents.arena import Estimate, Standing
 from fivedice.agents.detail.tally import Detail, Measure, Tally
+
+if TYPE_CHECKING:
+    from fivedice.agents.exploit import Exploitability
 
 NARROW = 0.1  # points: how narrow an interval the tables say the cost of
 PICTURES = (".png", ".svg", ".pdf")
@@ -120,6 +124,23 @@ def _cell(measure: Measure, value: float) -> str:
     if math.isnan(value):
         return ""
     return f"{100 * value:.1f} %" if measure.is_share else f"{value:.2f}"
+
+
+def exploitability_table(name: str, found: "Exploitability", *, title: str) -> RichTable:
+    """What a policy wins from either seat, and what two perfect players do."""
+    caption = (
+        f"exact; a drawn game counts half; {found.num_boards:,} boards before a turn, {found.num_decisions:,} decisions"
+    )
+    table = _table(title, caption)
+    for heading in ("wins", "moving first", "second", "mean"):
+        table.add_column(heading, justify="left" if heading == "wins" else "right", no_wrap=True)
+    for who, wins in (
+        ("perfect play against itself", found.perfect),
+        (f"{name} against perfect play", found.against_equilibrium),
+        (f"{name} against its best response", found.against_best_response),
+    ):
+        table.add_row(who, *(f"{100 * share:.2f} %" for share in (*wins, wins.mean())))
+    return table
 
 
 def _table(title: str, caption: str) -> RichTable:
