@@ -42,11 +42,12 @@ class Estimate:
     def of_shares(cls, samples: NDArray[np.float64]) -> "Estimate":
         """Of independent samples (N,) from 0 to 1.
 
-        Two shares of 0 and two of 1 are added for the width, so that it is not nothing where all samples are alike
-        (Agresti and Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions", 1998).
+        Two shares of 0 and two of 1 are added for the spread, so that it is not nothing where all samples are alike
+        (after Agresti and Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions",
+        The American Statistician 52, 1998).
         """
-        widened = cls.of(np.concatenate([samples, [0.0, 0.0, 1.0, 1.0]]))
-        return cls(float(samples.mean()), widened.half_width, len(samples))
+        spread = float(np.concatenate([samples, [0.0, 0.0, 1.0, 1.0]]).std(ddof=1))
+        return cls(float(samples.mean()), Z * spread / math.sqrt(len(samples)), len(samples))
 
     def count_for(self, half_width: float) -> float:
         """How many samples like these give an interval of that half width; NaN where that is not known."""
