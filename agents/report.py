@@ -12,6 +12,7 @@ from rich.columns import Columns
 from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from fivedice.agents.arena import Estimate, Standing
 from fivedice.agents.detail.tally import Detail, Measure, Tally
@@ -40,21 +41,17 @@ def games_for(standing: Standing, estimate: Estimate) -> str:
     return f"{max(1, round(needed, 1 - math.floor(math.log10(max(needed, 1))))):,.0f}"
 
 
-def points_table(standings: Sequence[Standing], *, title: str, optimum: float | None) -> RichTable:
+def points_table(standings: Sequence[Standing], *, title: str, optimum: float | None) -> Group:
     """Each contender's points, with the luck of the dice and without it where that is known."""
     is_adjusted = any(standing.adjusted_points is not None for standing in standings)
-    caption = "± is the 95 % interval"
-    if optimum is not None:
-        caption += f"; the exact optimum is {optimum:.4f} points"
-    if is_adjusted:
-        caption += (
-            "\nadjusted: the luck of the dice taken out by exact values; the same mean, less noise"
-            f"\ngames for ± {NARROW}: how many of a pairing that takes, with the luck and adjusted"
-        )
-    table = _table(title, caption)
+    notes = ["± is the 95 % interval" + ("" if optimum is None else f"; the exact optimum is {optimum:.4f} points")]
+    table = _table()
     table.add_column("contender")
-    for heading in ("points a game", "adjusted") if is_adjusted else ("points a game",):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("points a game", justify="right", no_wrap=True)
+    if is_adjusted:
+        table.add_column("adjusted", justify="right", no_wrap=True)
+        notes.append("adjusted: without the luck of the dice, by exact values; the same mean")
+        notes.append(f"games for ± {NARROW}: what each takes to be that narrow, in games of each pairing")
     if optimum is not None:
         table.add_column("of optimum", justify="right")
     if is_adjusted:
@@ -70,15 +67,15 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
         if is_adjusted:
             row += [games_for(standing, estimate) for estimate in told]
         table.add_row(*row)
-    return table
+    return Group(Text(title), table, *map(Text, notes))
 
 
-def wins_table(standings: Sequence[Standing], *, num_players: int) -> RichTable:
+def wins_table(standings: Sequence[Standing], *, num_players: int) -> Group:
     """Each contender's share of the wins against each other one, raw and below it with the luck taken out."""
-    caption = ""
+    title = "Share of the wins"
     if num_players > 2:
-        caption = f"one against {num_players - 1} of the other: a fair share is {100 / num_players:.1f} %"
-    table = _table("Share of the wins", caption)
+        title += f", one against {num_players - 1} of the other: a fair share is {100 / num_players:.1f} %"
+    table = _table()
     table.add_column("contender")
     for rival in standings:
         table.add_column(f"against {rival.name}", justify="right", no_wrap=True)
@@ -87,14 +84,14 @@ def wins_table(standings: Sequence[Standing], *, num_players: int) -> RichTable:
             if wins:
                 cells = [figure(wins[rival.name], percent=True) if rival.name in wins else "" for rival in standings]
                 table.add_row(name, *cells)
-    return table
+    return Group(Text(title), table)
 
 
 def standings_report(standings: Sequence[Standing], *, title: str, num_players: int, optimum: float | None) -> Group:
     """The tables of an evaluation."""
     points = points_table(standings, title=title, optimum=optimum)
     if not any(standing.wins for standing in standings):
-        return Group(points)
+        return points
     return Group(points, "", wins_table(standings, num_players=num_players))
 
 
@@ -143,11 +140,11 @@ def exploitability_table(name: str, found: "Exploitability", *, title: str) -> R
     return table
 
 
-def _table(title: str, caption: str) -> RichTable:
+def _table(title: str | None = None, caption: str | None = None) -> RichTable:
     return RichTable(
         title=title,
         title_justify="left",
-        caption=caption or None,
+        caption=caption,
         caption_justify="left",
         box=SIMPLE_HEAD,
         pad_edge=False,

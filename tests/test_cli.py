@@ -89,10 +89,12 @@ def test_train_help__explains_every_key(run: Run) -> None:
 def test_evaluate__shows_points_and_wins_with_intervals(run: Run) -> None:
     status, said, _ = run("evaluate", "yum", "random", "greedy", "--games", 40, "--seed", 3)
     assert status == 0
-    rows = {line.split()[1]: line for line in said.splitlines() if "±" in line and "│" in line}
+    points, wins = said.split("Share of the wins")
+    rows = {line.split()[0]: line for line in points.splitlines() if re.search(r"\d ± \d", line)}
     assert set(rows) == {"random", "greedy"}
     assert re.search(r"\d+\.\d\d ± \d+\.\d\d", rows["greedy"])
-    assert float(rows["greedy"].split()[3]) > float(rows["random"].split()[3]) + 20
+    assert float(rows["greedy"].split()[1]) > float(rows["random"].split()[1]) + 20
+    assert re.search(r"greedy +\d+\.\d ± \d+\.\d %", wins)
     assert "40 games a pairing, seed 3" in said
     assert "95 % interval" in said
 
