@@ -126,7 +126,7 @@ def _cell(measure: Measure, value: float) -> str:
 def exploitability_table(name: str, found: "Exploitability", *, title: str) -> RichTable:
     """What a policy wins from either seat, and what two perfect players do."""
     caption = (
-        f"exact; a drawn game counts half; {found.num_boards:,} boards before a turn, {found.num_decisions:,} decisions"
+        f"exact; a drawn game counts half\n{found.num_boards:,} boards before a turn, {found.num_decisions:,} decisions"
     )
     table = _table(title, caption)
     for heading in ("wins", "moving first", "second", "mean"):

@@ -8,15 +8,18 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from fivedice.agents import cli
+from fivedice.agents import cli, exploit
 from fivedice.agents.checkpoint import make_card, read_card, save_checkpoint
 from fivedice.agents.config import Mix, TrainConfig
+from fivedice.agents.exploit import Exploitability
 from fivedice.agents.network import Network, tensor_shapes
 from fivedice.envs import GAMES, load_game
+from fivedice.envs.view import Policy
 
 YUM = load_game("yum")
 Run = Callable[..., tuple[int, str, str]]
@@ -284,3 +287,44 @@ def test_solve__says_what_the_value_means(run: Run) -> None:
     assert status == 0
     assert "174.9642" in said  # the rulebook's value
     assert "the most that a player can expect" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("seats", "said_of_it"),
+    [
+        (1, "19.3928 points are the most that a player can expect"),
+        (2, "53.1554 % is the chance of the seat that moves"),
+    ],
+)
+def test_solve__says_what_yahtzee_jr_is_worth(run: Run, seats: int, said_of_it: str) -> None:
+    status, said, _ = run("solve", "yahtzee_jr", "--seats", seats)
+    assert status == 0
+    assert f"Yahtzee Jr., {seats} seat" in said
+    assert said_of_it in said
+
+
+# Exploit
+
+
+def test_exploit__shows_what_a_policy_wins_by_seat(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def reckon(policy: Policy, options: Any, **others: Any) -> Exploitability:
+        asked.update(others, policy=policy.name, options=options)
+        return Exploitability(np.array([0.53, 0.47]), np.array([0.52, 0.46]), np.array([0.5125, 0.4525]), 12_345, 678)
+
+    monkeypatch.setattr(exploit, "exploit", reckon)
+    status, said, _ = run("exploit", "greedy", "--options.must_score_most", False)
+    assert status == 0
+    assert (asked["policy"], asked["boards"], bool(asked["options"]["must_score_most"])) == ("greedy", "kinds", False)
+    assert "must_score_most=False" in said
+    assert re.search(r"perfect play against itself +53\.00 % +47\.00 % +50\.00 %", said)
+    assert re.search(r"greedy against perfect play +52\.00 % +46\.00 % +49\.00 %", said)
+    assert re.search(r"greedy against its best response +51\.25 % +45\.25 % +48\.25 %", said)
+    assert "12,345 boards before a turn, 678 decisions" in said
+
+
+def test_exploit__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
+    status, _, complained = run("exploit", checkpoint)
+    assert status == 2
+    assert complained == "fivedice: some plays Yum; only policies for Yahtzee Jr. can be reckoned"
