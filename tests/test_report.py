@@ -35,6 +35,7 @@ from fivedice.envs.yum.rules import BOXES
 YUM, YAHTZEE_JR = load_game("yum"), load_game("yahtzee_jr")
 DETAIL = detail_of(YUM)
 POINTS, ZEROS, TURN, BONUS = DETAIL.measures
+RARE = ("Yum", "Bonus")  # where random play hardly ever writes points
 needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too long in plain Python")
 needs_matplotlib = pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is optional")
 
@@ -158,9 +159,9 @@ def test_detail__intervals_hold_the_long_run() -> None:
     held = []
     for seed in range(60):
         (short,) = tallied([RandomPolicy()], 2, 100, seed=8 + seed)
-        for truth, estimate in zip(means(long, POINTS), short.estimates(POINTS), strict=True):
-            held.append(abs(estimate.mean - truth) <= estimate.half_width)
-    assert 0.9 < np.mean(held) < 0.99
+        boxes = zip(means(long, POINTS), short.estimates(POINTS), DETAIL.rows, strict=True)
+        held += [abs(found.mean - truth) <= found.half_width for truth, found, row in boxes if row not in RARE]
+    assert 0.9 < np.mean(held) < 0.985
 
 
 def test_detail__a_table_for_each_measure() -> None:
