@@ -273,7 +273,7 @@ def _table_in_words(game: Game, options: Options) -> str:
 def exploit(
     policy: str,
     *,
-    boards: Literal["kinds", "names", "all"] | None = None,
+    boards: Literal["kinds", "points", "names", "all"] | None = None,
     options: GameOptions = None,
 ) -> None:
     """Show what a policy for Yahtzee Jr. wins against perfect play and against its best response, exactly.
@@ -283,9 +283,10 @@ def exploit(
     policy
         random, greedy, optimal or a checkpoint file, at a table of two.
     boards
-        Which boards the policy is shown: all, which takes a day for a checkpoint; names: of those that differ in the
-        names of the characters alone only one, some minutes; kinds: of finished rows only the points count too, half a
-        minute, and enough for the other three. If not given, names for a checkpoint, else kinds.
+        Which boards are different to the policy: all of them (a day for a checkpoint); names, all but those that differ
+        in the names of characters alone (some minutes); points, of finished rows only the points of either seat (a
+        minute); kinds, only the difference in points (half a minute). If not given, points for a checkpoint, and kinds
+        for the others, which look no further.
     """
     from fivedice.agents.exploit import exploit as reckon
     from fivedice.agents.report import exploitability_table, progress_bar
@@ -297,7 +298,7 @@ def exploit(
     _, chosen = table_for([asked], None, options)
     record = game.make_options(2, chosen)
     if boards is None:
-        boards = "names" if hasattr(asked, "options") else "kinds"
+        boards = "points" if hasattr(asked, "options") else "kinds"
     with progress_bar(console, "percent", 100) as advance:
         found = reckon(asked, record, boards=boards, progress=advance)
     console.print(exploitability_table(asked.name, found, title=_table_in_words(game, record)))
