@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fivedice.envs import GAMES
+from fivedice.agents import load
+from fivedice.envs import GAMES, yum_v0
 from fivedice.envs.page import with_tables
 
 ROOT = Path(__file__).parent.parent
@@ -19,6 +20,16 @@ def test_page__tables_are_those_of_the_code(page: Path) -> None:
     text = page.read_text()
     assert "<!-- tables:" in text
     assert with_tables(text) == text, f"run: python -m fivedice.envs.page {page.relative_to(ROOT)}"
+
+
+def test_readme__begins_with_a_game_that_was_played() -> None:
+    env = yum_v0.env(render_mode="ansi")
+    env.reset(seed=1)
+    policies = {"player_0": load("greedy"), "player_1": load("random")}
+    for _ in range(26):
+        env.step(int(policies[env.agent_selection].act(env.view())[0]))
+    shown = (ROOT / "README.md").read_text().split("```\n")[1]
+    assert shown == f"{env.render()}\n"
 
 
 def test_readme__examples_run_in_order_in_an_empty_folder(tmp_path: Path) -> None:

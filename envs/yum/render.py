@@ -40,7 +40,7 @@ def render(state: Any, options: Any) -> str:
     mover = int(state["player"])
 
     def row(name: str, values: list[str]) -> str:
-        return f"{name:<14}" + "".join(f"{value:>10}" for value in values)
+        return f"{name:<14}" + "".join(f"{value:>12}" for value in values)
 
     lines = [row("", [("▸ " if seat == mover and not over else "") + f"player_{seat}" for seat in seats])]
     for box, name in enumerate(BOXES):
