@@ -28,7 +28,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # 
 def figure(estimate: Estimate, *, percent: bool = False) -> str:
     """A mean with its 95 % interval, as ``145.20 ± 0.81`` or ``62.1 ± 1.5 %``."""
     if percent:
-        return f"{100 * estimate.mean:.1f} ± {100 * estimate.half_width:.1f} %"
+        return f"{100 * estimate.mean:z.1f} ± {100 * estimate.half_width:.1f} %"
     half_width = "?" if math.isnan(estimate.half_width) else f"{estimate.half_width:.2f}"
     return f"{estimate.mean:.2f} ± {half_width}"
 
@@ -46,7 +46,7 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
     is_adjusted = any(standing.adjusted_points is not None for standing in standings)
     notes = ["± is the 95 % interval" + ("" if optimum is None else f"; the exact optimum is {optimum:.4f} points")]
     table = _table()
-    table.add_column("contender")
+    table.add_column("contender", overflow="fold")
     table.add_column("points a game", justify="right", no_wrap=True)
     if is_adjusted:
         table.add_column("adjusted", justify="right", no_wrap=True)
@@ -71,19 +71,21 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
 
 
 def wins_table(standings: Sequence[Standing], *, num_players: int) -> Group:
-    """Each contender's share of the wins against each other one, raw and below it with the luck taken out."""
+    """Each contender's share of the wins against each other one, raw and without luck where that is known."""
     title = "Share of the wins"
     if num_players > 2:
         title += f", one against {num_players - 1} of the other: a fair share is {100 / num_players:.1f} %"
+    is_adjusted = any(standing.adjusted_wins for standing in standings)
     table = _table()
-    table.add_column("contender")
-    for rival in standings:
-        table.add_column(f"against {rival.name}", justify="right", no_wrap=True)
+    for heading in ("contender", "against"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("wins", "adjusted") if is_adjusted else ("wins",):
+        table.add_column(heading, justify="right", no_wrap=True)
     for standing in standings:
-        for name, wins in ((standing.name, standing.wins), ("  adjusted", standing.adjusted_wins)):
-            if wins:
-                cells = [figure(wins[rival.name], percent=True) if rival.name in wins else "" for rival in standings]
-                table.add_row(name, *cells)
+        for place, rival in enumerate(standing.wins):
+            told = [wins[rival] for wins in (standing.wins, standing.adjusted_wins) if rival in wins]
+            name = standing.name if place == 0 else ""
+            table.add_row(name, rival, *(figure(estimate, percent=True) for estimate in told))
     return Group(Text(title), table)
 
 
@@ -107,7 +109,7 @@ def _measure_table(detail: Detail, measure: Measure, tallies: Mapping[str, Tally
     table = _table(measure.name, f"± {_cell(measure, widest)} at most")
     table.add_column("")
     for name in tallies:
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", overflow="fold", min_width=len("100.0 %"))
     for row, estimates in zip(detail.rows, zip(*columns, strict=True), strict=True):
         if not all(math.isnan(estimate.mean) for estimate in estimates):  # a row that has this figure
             table.add_row(row, *(_cell(measure, estimate.mean) for estimate in estimates))

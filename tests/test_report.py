@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from fivedice.agents.report import (
     figure,
     games_for,
     points_table,
+    standings_report,
     wins_table,
 )
 from fivedice.envs import load_game
@@ -68,6 +70,7 @@ def cells(said: str, first: str) -> list[str]:
 def test_figure__has_its_interval() -> None:
     assert figure(Estimate(145.2, 0.806, 9)) == "145.20 ± 0.81"
     assert figure(Estimate(0.621, 0.0149, 9), percent=True) == "62.1 ± 1.5 %"
+    assert figure(Estimate(-0.0001, 0.124, 9), percent=True) == "0.0 ± 12.4 %"
     assert figure(Estimate(145.2, float("nan"), 1)) == "145.20 ± ?"
 
 
@@ -90,14 +93,27 @@ def test_points_table__beside_the_optimum_and_without_luck() -> None:
         assert word not in said
 
 
-def test_wins_table__raw_and_below_it_without_luck() -> None:
+def test_wins_table__raw_and_without_luck() -> None:
     said = shown(wins_table([BOTH, RAW], num_players=2))
-    assert cells(said, "best") == ["best", "64.5 ± 1.4 %"]
-    assert cells(said, "adjusted") == ["adjusted", "64.8 ± 0.9 %"]
-    assert cells(said, "greedy") == ["greedy", "35.5 ± 1.4 %"]
-    assert said.count("adjusted") == 1
+    assert cells(said, "best") == ["best", "greedy", "64.5 ± 1.4 %", "64.8 ± 0.9 %"]
+    assert cells(said, "greedy") == ["greedy", "best", "35.5 ± 1.4 %"]
     assert "fair share" not in said
+    assert "adjusted" not in shown(wins_table([RAW], num_players=2))
     assert "one against 2 of the other: a fair share is 33.3 %" in shown(wins_table([BOTH], num_players=3))
+
+
+def test_tables__names_are_folded_before_figures_are_cut() -> None:
+    name = "some/where/far/away/" * 4
+    long = replace(BOTH, name=name, wins={name: BOTH.wins["greedy"]}, adjusted_wins={name: BOTH.wins["greedy"]})
+    said = shown(standings_report([long, RAW], title="Yum", num_players=2, optimum=169.8765))
+    greedy, random = tallied([GREEDY, RandomPolicy()], 2, 3, seed=9)
+    tallies = {name: greedy, f"{name}too/": random, f"{name}three/": greedy, f"{name}four/": random}
+    said += shown(detail_report(DETAIL, tallies))
+    assert said.count("100.0 %") >= 2
+    for told in ("155.00 ± 0.80", "155.70 ± 0.15", "91.7 %", "260,000", "9,000", "64.5 ± 1.4 %"):
+        assert told in said
+    assert "…" not in said
+    assert max(len(line) for line in said.splitlines()) <= 80
 
 
 # Where the points go
