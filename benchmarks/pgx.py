@@ -2,10 +2,10 @@
 
 Random legal play, automatic reset, observation and mask written. Each side has the fastest of several batch sizes, and
 Pgx also of one device that spreads its work over the cores and one device for each core. How Pgx is driven is a good
-part of its time in tic-tac-toe, so there are three lines: many steps fused in one jitted ``lax.scan`` and the cheap pick
-that our side has too (one uniform number chooses the k-th legal action), which is Pgx at its best and has the bar; the
-same with `jax.random.categorical`, as its documentation picks; and that with one call a step, as our side is driven and
-as a policy outside of JAX needs it. A fourth line is against Pgx's one game of dice for two.
+part of its time in tic-tac-toe, so there are three lines. Pgx at its best has the bar: many steps fused in one jitted
+``lax.scan``, and the cheap pick that our side has too (one uniform number chooses the k-th legal action). The second
+picks with `jax.random.categorical`, as in its documentation. The third does so with one call a step, as our side is
+driven and as a policy outside of JAX needs it. A fourth line is against Pgx's one game of dice for two.
 """
 
 import os
