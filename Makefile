@@ -25,7 +25,7 @@ lint: $(INSTALLED)  ## ruff and mypy
 	MYPYPATH=build/typing $(BIN)/mypy -p fivedice.envs -p fivedice.agents
 
 bench: $(INSTALLED)  ## the speed ratios of benchmarks/ (installs their peers first)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	$(BIN)/pip install -qq --disable-pip-version-check -r requirements-bench.txt
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove what the other commands made, except runs/
@@ -34,6 +34,6 @@ clean:  ## remove what the other commands made, except runs/
 # The exact versions in requirements.txt were tested together; pyproject.toml states the lower bounds.
 $(INSTALLED): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/pip install -qq --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
