@@ -96,16 +96,18 @@ class CheckpointPolicy:
         self.game, self.options, self.network = game, options, network
         self.deterministic = deterministic
 
+    def check(self, game: Game, options: Options) -> None:
+        """Refuse a table of another game, or of other options or seats, with a ValueError."""
+        if game is not self.game or options != self.options:
+            raise ValueError(f"{self.name} plays {describe(self.game, self.options)}, not {describe(game, options)}")
+
     def act(self, view: View) -> NDArray[np.int64]:
         """One action for each row, (N,) int64.
 
         Raises:
             ValueError: the view is of another game, or of other options or seats.
         """
-        if view.game is not self.game or view.options != self.options:
-            raise ValueError(
-                f"{self.name} plays {describe(self.game, self.options)}, not {describe(view.game, view.options)}"
-            )
+        self.check(view.game, view.options)
         if not view.masks.any(axis=1).all():
             raise ValueError("a row of the view has no legal action: its game is over")
         actions = np.empty(len(view), np.int64)

@@ -185,7 +185,7 @@ def evaluate_policies(
     if not policies:
         raise ValueError("name at least one policy: random, greedy, optimal or a checkpoint file")
     contenders = named_policies(policies, deterministic=not sampled)
-    seats, chosen = table_for(contenders.values(), seats, options)
+    seats, chosen = table_for(spec, contenders.values(), seats, options)
     show_evaluation(
         console,
         spec,
@@ -204,7 +204,7 @@ def evaluate_policies(
 def play(
     game: str = "yum",
     *,
-    against: list[str] | None = None,
+    against: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
     seats: Seats = None,
     seat: Annotated[int, whole(least=0)] = 0,
     seed: Annotated[int | None, whole(least=0)] = None,
@@ -231,10 +231,11 @@ def play(
     """
     from fivedice.agents.play import play_game
 
+    spec = load_game(game)
     rivals = [load(name) for name in against or ["greedy"]]
-    seats, chosen = table_for(rivals, seats, options)
+    seats, chosen = table_for(spec, rivals, seats, options)
     play_game(
-        load_game(game),
+        spec,
         rivals,
         console,
         num_players=seats,
@@ -295,7 +296,7 @@ def exploit(
     plays = getattr(asked, "game", game)  # only a checkpoint is bound to one
     if plays is not game:
         raise ValueError(f"{asked.name} plays {plays.title}; only policies for {game.title} can be reckoned")
-    _, chosen = table_for([asked], None, options)
+    _, chosen = table_for(game, [asked], None, options)
     record = game.make_options(2, chosen)
     if boards is None:
         boards = "points" if hasattr(asked, "options") else "kinds"
@@ -315,13 +316,15 @@ def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool)
 
 
 def table_for(
-    policies: Iterable[Policy], seats: int | None, options: dict[str, str | bool] | None
+    game: Game, policies: Iterable[Policy], seats: int | None, options: dict[str, str | bool] | None
 ) -> tuple[int | None, dict[str, Any]]:
     """The seats and options to play with: as asked for, else those of the first checkpoint."""
     for policy in policies:
         record = getattr(policy, "options", None)  # only a checkpoint is bound to a table
         if record is not None:
             trained: Any = policy
+            if trained.game is not game:
+                raise ValueError(f"{trained.name} plays {trained.game.title}, not {game.title}")
             seats = int(record["num_players"]) if seats is None else seats
             options = trained.game.options_dict(record) if options is None else options
             break
@@ -334,6 +337,11 @@ def main() -> None:
         app(sys.argv[1:])
     except (ValueError, OSError) as error:
         Console(stderr=True).print(f"fivedice: {error}", style="red", highlight=False, markup=False, soft_wrap=True)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        extra = "plot" if error.name == "matplotlib" else "train"
+        said = f"fivedice: this needs {error.name}, which comes with: pip install 'fivedice[{extra}]'"
+        Console(stderr=True).print(said, style="red", highlight=False, markup=False, soft_wrap=True)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

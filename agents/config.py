@@ -63,8 +63,8 @@ class TrainConfig:
     """win (+1 and -1 at the end), score (points as scored) or margin (own less others'); win, or score alone."""
     reward_scale: Annotated[float, Parameter(validator=Number(gt=0))] = 1.0
     """What a reward is multiplied with before the learner sees it."""
-    margin_coef: Weight = 0.0
-    """At the start, a reward on top for each point the lead grows by; it falls in a straight line to 0."""
+    score_coef: Weight = 0.0
+    """At the start, a reward on top for each point that the learner scores; it falls in a straight line to 0."""
     opponents: Mix = field(default_factory=Mix)
     """How often each kind of opponent is dealt to a seat."""
 
@@ -98,7 +98,7 @@ class TrainConfig:
     """The longest gradient that is applied as it is."""
     target_kl: Annotated[float | None, Parameter(validator=Number(gt=0))] = None
     """Stop an update early when it has moved the policy 1.5 times this far; never, if not given."""
-    net_arch: Annotated[tuple[Positive, ...], Parameter(consume_multiple=True)] = (128, 128)
+    net_arch: Annotated[tuple[Positive, ...], Parameter(consume_multiple=True, negative=())] = (128, 128)
     """The widths of the hidden layers, the same for policy and value, which share none."""
     activation: Literal["tanh", "relu"] = "tanh"
     """What follows each hidden layer."""

@@ -50,7 +50,7 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
     table.add_column("points a game", justify="right", no_wrap=True)
     if is_adjusted:
         table.add_column("adjusted", justify="right", no_wrap=True)
-        notes.append("adjusted: without the luck of the dice, by exact values; the same mean")
+        notes.append("adjusted: without the luck of the dice, by exact values; estimates the same mean")
         notes.append(f"games for ± {NARROW}: what each takes to be that narrow, in games of each pairing")
     if optimum is not None:
         table.add_column("of optimum", justify="right")

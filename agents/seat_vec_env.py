@@ -29,8 +29,8 @@ class SeatVecEnv(VecEnv):
         reward_scale: what a reward is multiplied with.
 
     Attributes:
-        margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
-            learner's lead over the mean of the others grows. It may be changed at any time; 0 at first.
+        score_coef: a reward on top, for a curriculum from points to wins: this much for each point that the learner
+            scores. It may be changed at any time; 0 at first.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SeatVecEnv(VecEnv):
             self.game, num_envs, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
         )
         self.reward_scale = reward_scale
-        self.margin_coef = 0.0
+        self.score_coef = 0.0
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), spaces.Discrete(self.game.num_actions))
@@ -79,11 +79,11 @@ class SeatVecEnv(VecEnv):
     def step_wait(self) -> VecEnvStepReturn:
         """Carry out the actions, let the others play, and start the next game where one is over."""
         table, batch = self.table, self.table.batch
-        lead = table.margins() if self.margin_coef else 0.0
+        scores = table.scores() if self.score_coef else 0.0
         table.step(self._actions)
         rewards = (table.paid * self.reward_scale).astype(np.float32)
-        if self.margin_coef:
-            rewards += (self.margin_coef * (table.margins() - lead)).astype(np.float32)
+        if self.score_coef:
+            rewards += (self.score_coef * (table.scores() - scores)).astype(np.float32)
         self.returns += rewards
         self.lengths += 1
         terminated = batch.terminated.copy()

@@ -34,9 +34,8 @@ def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
                 console.print(f"Note: {note}.")
         settings = json.dumps(asdict(config), indent=2, default=str)
         write_whole(folder / CONFIG, partial(_write_text, text=settings))
-        console.print(
-            f"{training.game.title}, {training.num_players} seats, reward {training.env.table.batch.reward}: {folder}"
-        )
+        seats = f"{training.num_players} seat{'s' * (training.num_players > 1)}"
+        console.print(f"{training.game.title}, {seats}, reward {training.env.table.batch.reward}: {folder}")
         finished = training.learn()
     if not finished:
         console.print(f"Stopped after {training.steps:,} decisions; go on with: fivedice train --resume {folder}")
@@ -99,7 +98,7 @@ class Bar:
         self._progress.update(self._task, completed=told.steps, description=f"points {told.score:6.1f}  {speed}")
         if told.evaluation is not None:
             figures = "  ".join(
-                f"{name.removeprefix('eval/')} {figure(value, percent='win' in name)}"
+                f"{name.removeprefix('eval/').removeprefix('win_rate_')} {figure(value, percent='win' in name)}"
                 for name, value in told.evaluation.items()
             )
             self._console.print(f"{told.steps:>11,}  {figures}  ({speed})", highlight=False)

@@ -124,7 +124,7 @@ class Training:
             while self.steps < config.total_timesteps and not stop.requested:
                 before = self.steps
                 model.ent_coef = self._between(config.ent_coef, config.ent_coef_end)
-                self.env.margin_coef = self._between(config.margin_coef, 0.0)
+                self.env.score_coef = self._between(config.score_coef, 0.0)
                 model.learn(rollout, callback=watch, reset_num_timesteps=False)
                 if passes(before, self.steps, config.snapshot_every):
                     self.add_snapshot()
@@ -134,6 +134,7 @@ class Training:
                 speed = (self.steps - first) / (time.monotonic() - started)
                 self.report(Progress(self.steps, watch.score, speed, evaluation))
             if stop.requested:
+                self.save(self.folder / "last.safetensors", {})
                 save_resume(self)
         return not stop.requested
 

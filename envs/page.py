@@ -37,7 +37,7 @@ def tables(game: Game) -> str:
             ("at", "piece", "shape", "range", "meaning"),
             [
                 (
-                    f"{at.start}-{at.stop - 1}",
+                    f"{at.start}-{at.stop - 1}" if piece.size > 1 else str(at.start),
                     f"`{piece.name}`",
                     str(piece.shape),
                     f"{piece.low:g} to {piece.high:g}",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs.batch import Batch, Rows
 from fivedice.envs.chance import SEATING
-from fivedice.envs.spec import Game
+from fivedice.envs.spec import Game, Options
 from fivedice.envs.view import Policy
 
 LEARNER = -1  # in `Table.seated`: the learner's own seat
@@ -37,6 +37,13 @@ class FixedLineup:
 
     def __init__(self, policies: Sequence[Policy]) -> None:
         self._policies = list(policies)
+
+    def check(self, game: Game, options: Options) -> None:
+        """Let those policies refuse the table that are bound to one, as checkpoints are."""
+        for policy in self._policies:
+            check = getattr(policy, "check", None)
+            if check is not None:
+                check(game, options)
 
     def assign(self, noise: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `Lineup`."""
@@ -71,7 +78,9 @@ def load_policy(policy: str | Path | Policy) -> Policy:
         # The one place where an environment reaches for a player, and only when one is asked for by name.
         policy = importlib.import_module("fivedice.agents").load(policy)
     if not isinstance(policy, Policy):
-        raise ValueError(f"{policy!r} is not a policy; use a name, a checkpoint's path, or an object with act(view)")
+        raise ValueError(
+            f"{policy!r} is not a policy; use a name, a checkpoint's path, or an object with a name and act(view)"
+        )
     return policy
 
 
@@ -121,6 +130,8 @@ class Table:
             raise ValueError(f"seat={seat!r} is not at this table; use 0 to {players - 1} or 'random'")
         self.seat = seat
         self.lineup = make_lineup(opponents, players)
+        if isinstance(self.lineup, FixedLineup):
+            self.lineup.check(game, self.batch.options)
         self.seats = np.zeros(num_games, np.int64)
         self.seated = np.full((num_games, players), LEARNER, np.int64)
         self.paid = np.zeros(num_games)
@@ -159,12 +170,11 @@ class Table:
             wins=won[own] / np.maximum(won.sum(axis=1), 1),
         )
 
-    def margins(self) -> NDArray[np.float64]:
-        """The learner's points so far less the mean of the others', (N,); its points where it is alone."""
+    def scores(self) -> NDArray[np.float64]:
+        """The learner's points so far, (N,)."""
         points, _ = self.batch.results(self.batch.all_rows)
-        own = points[self.batch.all_rows, self.seats]
-        others = self.batch.num_players - 1
-        return own - (points.sum(axis=1) - own) / others if others else own
+        own: NDArray[np.float64] = points[self.batch.all_rows, self.seats]
+        return own
 
     def opponents(self, row: int) -> list[str]:
         """The names of the other policies in `row`, in turn order after the learner."""
