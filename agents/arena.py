@@ -15,6 +15,7 @@ from fivedice.envs.batch import Batch
 from fivedice.envs.spec import Game
 from fivedice.envs.view import Policy, View
 
+LEAST_DEALS = 20  # fewer are too few for a regression
 GAMES_AT_ONCE = 4096
 Z = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations
 
@@ -136,7 +137,9 @@ class Match:
 
     def share_without_luck(self) -> NDArray[np.float64] | None:
         """(deals,): the first's share of the wins less what goes with the luck of either side, or None."""
-        return None if self.adjusted is None else without_luck(self.share, (self.points - self.adjusted).T)
+        if self.adjusted is None or len(self.share) < LEAST_DEALS:
+            return None
+        return without_luck(self.share, (self.points - self.adjusted).T)
 
 
 def play_match(

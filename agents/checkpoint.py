@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from fivedice.agents.files import write_whole
+from fivedice.agents.files import digest, write_whole
 from fivedice.agents.network import Network, likeliest, sampled
 from fivedice.envs import load_game
 from fivedice.envs.spec import Game, Options
@@ -45,7 +45,7 @@ def make_card(game: Game, options: Options, net_arch: tuple[int, ...], activatio
 
 def save_checkpoint(path: Path, card: Mapping[str, Any], network: Network) -> None:
     """Write one file, whole or not at all."""
-    metadata = {"format": FORMAT, "card": json.dumps(card)}
+    metadata = {"format": FORMAT, "card": json.dumps(card), "digest": digest(network.tensors)}
     write_whole(path, partial(save_file, network.tensors, metadata=metadata))
 
 
@@ -137,6 +137,8 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], d
         _refuse(path, f"it is not a whole safetensors file of float32 ({error})")
     if metadata.get("format") != FORMAT:
         _refuse(path, f"its format is {metadata.get('format')!r}, not {FORMAT!r}")
+    if with_tensors and metadata.get("digest", digest(tensors)) != digest(tensors):
+        _refuse(path, "its tensors are not those that were written: it is damaged")
     try:
         card = json.loads(metadata["card"])
     except (KeyError, ValueError, RecursionError):

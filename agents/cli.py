@@ -14,6 +14,7 @@ from cyclopts.argument import ArgumentCollection
 from cyclopts.config import Dict
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fivedice.agents.baselines import value_in_words
 from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options, whole
@@ -43,8 +44,12 @@ def read_settings(path: Path) -> dict[str, Any]:
         settings: dict[str, Any] = (json.loads if path.suffix == ".json" else tomllib.loads)(path.read_text())
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    if not isinstance(settings, dict):
+        raise ValueError(f"{path}: it holds {settings!r} where settings by name are expected")
     _refuse_unknown(path, "setting", settings, TrainConfig)
-    if isinstance(settings.get("opponents"), dict):
+    if "opponents" in settings:
+        if not isinstance(settings["opponents"], dict):
+            raise ValueError(f"{path}: opponents is {settings['opponents']!r}; use a table of weights, as [opponents]")
         _refuse_unknown(path, "setting of opponents", settings["opponents"], Mix)
     return settings
 
@@ -109,16 +114,17 @@ def info(file: Path) -> None:
     from fivedice.agents.checkpoint import read_card
 
     card = read_card(file)
-    table = Table(title=str(file), show_header=False, title_justify="left")
+    table = Table(title=Text(str(file)), show_header=False, title_justify="left")
     for name, value in card.items():
         if isinstance(value, dict):
             value = "\n".join(f"{key} {_card_value(item)}" for key, item in value.items()) or "none"
-        table.add_row(name, str(value))
+        table.add_row(Text(name), Text(str(value)))  # plain: a stranger's card is no markup
     console.print(table)
 
 
 def _card_value(item: Any) -> str:
-    if isinstance(item, dict) and {"mean", "half_width"} <= item.keys():
+    figures = [item.get("mean"), item.get("half_width")] if isinstance(item, dict) else [None]
+    if all(isinstance(figure, float) for figure in figures):
         return f"{item['mean']:.4g} ± {item['half_width']:.2g} (95 % interval, {item.get('deals')} deals)"
     return str(item)
 
@@ -335,7 +341,7 @@ def main() -> None:
     """Run the command line; what is wrong with the input is said in one sentence, with exit status 2."""
     try:
         app(sys.argv[1:])
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MemoryError) as error:
         Console(stderr=True).print(f"fivedice: {error}", style="red", highlight=False, markup=False, soft_wrap=True)
         sys.exit(2)
     except ModuleNotFoundError as error:

@@ -16,9 +16,9 @@ def _whole(_: object, tokens: Sequence[Token]) -> int:
         raise ValueError(f"{tokens[0].value!r} is not a whole number") from None
 
 
-def whole(*, least: int) -> Parameter:
-    """A whole number from `least` up. Cyclopts itself would take 4.5 for 4."""
-    return Parameter(validator=Number(gte=least), converter=_whole)
+def whole(*, least: int, most: int | None = None) -> Parameter:
+    """A whole number from `least` up to `most`. Cyclopts itself would take 4.5 for 4."""
+    return Parameter(validator=Number(gte=least, lte=most), converter=_whole)
 
 
 Positive = Annotated[int, whole(least=1)]
@@ -74,7 +74,7 @@ class TrainConfig:
     """Games played side by side."""
     n_steps: Positive = 32
     """Decisions in each game between two updates."""
-    batch_size: Positive = 2048
+    batch_size: Annotated[int, whole(least=2)] = 2048
     """Decisions in a minibatch."""
     n_epochs: Positive = 4
     """Passes over the decisions at each update."""
@@ -114,7 +114,7 @@ class TrainConfig:
     final_games: Positive = 4000
     """Games of each pairing in the table at the end, seats rotated."""
 
-    seed: Annotated[int, whole(least=0)] = 1
+    seed: Annotated[int, whole(least=0, most=2**31)] = 1
     """Of games, network and minibatches. Evaluations use seeds of their own."""
     device: str = "cpu"
     """Where the network is trained: cpu, cuda, or what else torch knows."""

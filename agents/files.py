@@ -1,9 +1,14 @@
-"""Writing files so that none is ever half written."""
+"""Writing files so that none is ever half written, and telling when one was damaged."""
 
+import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -18,3 +23,12 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def digest(tensors: Mapping[str, NDArray[Any]]) -> str:
+    """Changes whenever a tensor's name, type, shape or value does."""
+    found = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        found.update(repr((name, tensor.dtype.str, tensor.shape)).encode())
+        found.update(np.ascontiguousarray(tensor).tobytes())
+    return found.hexdigest()

@@ -79,7 +79,7 @@ def distinct_choices(view: View, row: int) -> dict[int, str]:
 
 def understand(answer: str, choices: dict[int, str], mask: NDArray[np.int8]) -> int | str:
     """The action that an answer means, or one sentence that says why it means none."""
-    if answer.isdecimal():
+    if answer.isdecimal() and len(answer) < 10:
         action = int(answer)
         if action < len(mask) and mask[action]:
             return action

@@ -4,6 +4,7 @@ The pool's snapshots are checkpoints of their own in the run's folder, since a s
 on from this file computes what it would have computed without the stop.
 """
 
+import hashlib
 import json
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from fivedice.agents.checkpoint import describe, load_checkpoint, make_card, read_card, save_checkpoint
-from fivedice.agents.files import write_whole
+from fivedice.agents.files import digest, write_whole
 
 if TYPE_CHECKING:
     from fivedice.agents.trainer import Training
@@ -37,6 +38,7 @@ def save_resume(training: "Training") -> None:
         "steps": training.steps,
         "updates": training.model._n_updates,
         "best": training.best,
+        "reward": training.env.table.batch.reward,
         "pool": {"steps": pool.steps, "numbers": list(pool.snapshots()), "following": pool.following},
         "numpy": [kind, position, has_gauss, gauss],
     }
@@ -47,7 +49,8 @@ def save_resume(training: "Training") -> None:
         **{f"model.{name}": tensor.cpu().numpy() for name, tensor in training.model.policy.state_dict().items()},
         **_adam(training),
     }
-    metadata = {"notes": json.dumps(notes)}
+    text = json.dumps(notes)
+    metadata = {"notes": text, "digest": digest(tensors), "notes_digest": hashlib.sha256(text.encode()).hexdigest()}
     write_whole(training.folder / FILE, partial(save_file, tensors, metadata=metadata))
     _remove_snapshots_but_of(training)
 
@@ -63,10 +66,14 @@ def restore(training: "Training") -> list[str]:
         raise ValueError(f"{training.folder} cannot be resumed: {path} is missing")
     try:
         with safe_open(path, framework="numpy") as file:
-            notes = json.loads(file.metadata()["notes"])
+            metadata = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        notes = json.loads(metadata["notes"])
+        written = (metadata["digest"], metadata["notes_digest"])
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path} is broken ({error}); the checkpoints beside it can still be played") from None
+    if written != (digest(tensors), hashlib.sha256(metadata["notes"].encode()).hexdigest()):
+        raise ValueError(f"{path} is damaged: it does not hold what was written; the checkpoints can still be played")
     try:
         return _go_on(training, notes, tensors)
     except KeyError as missing:
@@ -100,11 +107,14 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
         ) from None
     _restore_adam(training, tensors)
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
+    told = []
     training.best = notes["best"]
+    if notes["reward"] != training.env.table.batch.reward:
+        training.best = -float("inf")
+        told.append("reward differs from the stopped run's: the best checkpoint is chosen anew")
 
     # Snapshots of after the last save would be taken for those that get their numbers from now on.
     _remove_snapshots_but_of(training)
-    told = []
     if len(tensors["games.states"]) == training.env.num_envs * training.game.rules.STATE.itemsize:
         _restore_games(training, tensors)
         kind, position, has_gauss, gauss = notes["numpy"]

@@ -16,7 +16,7 @@ from fivedice.agents.files import write_whole
 from fivedice.agents.policy import load
 from fivedice.agents.report import figure
 from fivedice.agents.resume import restore
-from fivedice.agents.trainer import FINAL_SEED, Training
+from fivedice.agents.trainer import FINAL_SEED, Training, check
 from fivedice.agents.trainer import Progress as Told
 from fivedice.envs import load_game
 from fivedice.envs.view import Policy
@@ -24,38 +24,56 @@ from fivedice.envs.view import Policy
 
 def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
     """Train, save, and print the evaluation table and the command that plays against the result."""
-    folder = resume if resume is not None else new_folder(config)
     game = load_game(config.game)
-    best = optimum(game, game.make_options(config.num_players, config.options))
+    record = game.make_options(config.num_players, config.options)
+    check(config, int(record["num_players"]))
+    best = optimum(game, record)
+    folder = resume if resume is not None else new_folder(config)
     with Bar(console, config.total_timesteps) as bar:
         training = Training(config, folder, bar.tell, best)
         if resume is not None:
             for note in restore(training):
-                console.print(f"Note: {note}.")
+                console.print(f"Note: {note}.", markup=False)
         settings = json.dumps(asdict(config), indent=2, default=str)
         write_whole(folder / CONFIG, partial(_write_text, text=settings))
         seats = f"{training.num_players} seat{'s' * (training.num_players > 1)}"
-        console.print(f"{training.game.title}, {seats}, reward {training.env.table.batch.reward}: {folder}")
+        console.print(
+            f"{training.game.title}, {seats}, reward {training.env.table.batch.reward}: {folder}", markup=False
+        )
         finished = training.learn()
     if not finished:
-        console.print(f"Stopped after {training.steps:,} decisions; go on with: fivedice train --resume {folder}")
+        console.print(
+            f"Stopped after {training.steps:,} decisions; go on with: fivedice train --resume {folder}", markup=False
+        )
         return
     show_standings(training, console)
-    console.print(f"\nPlay against it:  fivedice play {config.game} --against {folder / 'best.safetensors'}")
+    console.print(
+        f"\nPlay against it:  fivedice play {config.game} --against {folder / 'best.safetensors'}", markup=False
+    )
 
 
 def new_folder(config: TrainConfig) -> Path:
-    """A folder for this run that no other run has."""
+    """A folder for this run that no other run has, made at once so that none can take it."""
     if config.name is not None:
+        if not config.name or Path(config.name).name != config.name:
+            raise ValueError(f"name={config.name!r} is not the name of a folder; use one without slashes")
         folder = config.runs / config.name
-        if folder.exists():
-            raise ValueError(f"{folder} is there already; go on with it by --resume {folder}, or choose another --name")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            raise ValueError(
+                f"{folder} is there already; go on with it by --resume {folder}, or choose another --name"
+            ) from None
         return folder
-    folder, number = config.runs / config.game, 1
-    while folder.exists():
-        number += 1
-        folder = config.runs / f"{config.game}-{number}"
-    return folder
+    number = 1
+    while True:
+        folder = config.runs / (config.game if number == 1 else f"{config.game}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
 
 
 def show_standings(training: Training, console: Console) -> None:

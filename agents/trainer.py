@@ -225,9 +225,11 @@ def check(config: TrainConfig, num_players: int) -> None:
             f"batch_size={config.batch_size} does not divide the {rollout} decisions between two updates "
             f"(n_envs={config.n_envs} times n_steps={config.n_steps}); use a divisor of {rollout}"
         )
+    if not np.isfinite(config.reward_scale):
+        raise ValueError(f"reward_scale={config.reward_scale} is not finite; use a number above 0")
     try:
-        torch.zeros(1, device=config.device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=config.device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ValueError(
             f"device={config.device!r} cannot be used here ({str(error).splitlines()[0]}); use cpu"
         ) from None

@@ -242,6 +242,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
                 f"the snapshot is of {snapshot.game} with {snapshot.options}; this is {here[0]} with {here[1]}"
             )
         batch = self._batch
+        forms = ((snapshot.state, batch.states), (snapshot.stream, batch.streams))
+        if any(getattr(kept, "dtype", None) != own.dtype or kept.shape != own.shape for kept, own in forms):
+            raise ValueError("the snapshot's records are not those of this version; take it with get_state() here")
         batch.states[:], batch.streams[:] = snapshot.state, snapshot.stream
         batch.scripts = snapshot.script.copy()
         batch._has_started = True  # so that reset() goes on to the snapshot's next game
@@ -253,7 +256,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
         self.agent_selection, self._skip_agent_selection = snapshot.selection, snapshot.skipped
-        if any(self.terminations.values()):
+        if not self.agents or any(self.terminations.values()):
             batch.masks[0] = 0
 
     def clone(self, seed: int | None = None) -> "DiceEnv":

@@ -4,6 +4,7 @@ The loops are made once for each game. They know nothing about any game but its 
 Gymnasium, Stable-Baselines3) runs them.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -135,12 +136,21 @@ def make_loops(game: Game) -> Loops:
 
 @kernel
 def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]) -> int:
-    """The place in `rows` of the first action that is not legal there, or of a row that there is not, or -1."""
+    """The place in `rows` of the first action that is not legal there, or -1."""
     for i in range(len(rows)):
-        if rows[i] < 0 or rows[i] >= len(masks):
-            return i
         if actions[i] < 0 or actions[i] >= masks.shape[1] or not masks[rows[i], actions[i]]:
             return i
+    return -1
+
+
+@kernel
+def find_wrong_row(rows: Rows, num_games: int) -> int:
+    """The place in `rows` of the first that there is not, or that stands there already, or -1."""
+    seen = np.zeros(num_games, np.bool_)
+    for i in range(len(rows)):
+        if rows[i] < 0 or rows[i] >= num_games or seen[rows[i]]:
+            return i
+        seen[rows[i]] = True
     return -1
 
 
@@ -222,6 +232,7 @@ class Batch:
 
     def restart(self, rows: Rows) -> None:
         """Start the next game in each of `rows`."""
+        rows = self._checked_rows(rows)
         self.streams["game"][rows, 1] += 1
         self.streams["drawn"][rows] = 0
         self.terminated[rows] = False
@@ -239,7 +250,7 @@ class Batch:
 
     def show(self, rows: Rows | None = None) -> None:
         """Write mover, mask and observation of each of `rows` (all, if None) again, after their states were set."""
-        rows = self.all_rows if rows is None else rows
+        rows = self._checked_rows(rows)
         make_loops(self.game).show(rows, self.states, self.options, self.movers, self.masks, self.observations)
 
     def step(self, actions: NDArray[np.integer[Any]], rows: Rows | None = None, *, restart: bool = True) -> None:
@@ -254,7 +265,7 @@ class Batch:
         Raises:
             ValueError: an action is not legal; says which, and what was.
         """
-        rows = self.all_rows if rows is None else rows
+        rows = self._checked_rows(rows)
         chosen = self._checked(actions, rows)
         loops = make_loops(self.game)
         shares = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD))
@@ -291,6 +302,19 @@ class Batch:
         self._one_action[0] = action
         self._step_rows(make_loops(self.game), self.all_rows[:1], self._one_action, False)
 
+    def _checked_rows(self, rows: Rows | None) -> Rows:
+        """Rows that compiled code may trust: all, if None."""
+        if rows is None or rows is self.all_rows:
+            return self.all_rows
+        rows = np.asarray(rows)
+        if rows.ndim != 1 or (len(rows) and not np.issubdtype(rows.dtype, np.integer)):
+            raise ValueError(f"rows have shape {rows.shape} and dtype {rows.dtype}; use a list of integers")
+        rows = np.ascontiguousarray(rows, np.int64)
+        place = find_wrong_row(rows, self.num_games)
+        if place >= 0:
+            raise ValueError(f"rows must be different numbers from 0 to {self.num_games - 1}; {rows[place]} is wrong")
+        return rows
+
     def _checked(self, actions: NDArray[np.integer[Any]], rows: Rows) -> NDArray[np.int64]:
         actions = np.asarray(actions)
         if actions.shape != rows.shape or not np.issubdtype(actions.dtype, np.integer):
@@ -302,8 +326,6 @@ class Batch:
         place = find_illegal(rows, chosen, self.masks)
         if place >= 0:
             row = int(rows[place])
-            if not 0 <= row < self.num_games:
-                raise ValueError(f"there is no game {row}; rows are 0 to {self.num_games - 1}")
             raise ValueError(f"game {row}: {self.explain_illegal(row, int(chosen[place]))}")
         return chosen
 
@@ -326,7 +348,7 @@ class Batch:
 
     def view(self, rows: Rows | None = None) -> View:
         """The decisions that wait in `rows` (all, if None), with fresh noise, as policies take them."""
-        rows = self.all_rows if rows is None else rows
+        rows = self._checked_rows(rows)
         seats = self.movers[rows]
         noise = self.noise(rows, NOISE + seats.astype(np.int64))
         return View(self.game, self.options, self.states[rows], seats, self.observations[rows], self.masks[rows], noise)
@@ -339,6 +361,9 @@ class Batch:
 
     def observe(self, rows: Rows, seats: NDArray[np.int8]) -> NDArray[np.float32]:
         """What one seat of each of `rows` sees, (R, size) float32."""
+        rows = self._checked_rows(rows)
+        if len(seats) != len(rows) or (len(seats) and not 0 <= seats.min() <= seats.max() < self.num_players):
+            raise ValueError(f"seats must be one of 0 to {self.num_players - 1} for each of the {len(rows)} games")
         observations = np.empty((len(rows), self.layout.size), np.float32)
         masks = np.empty((len(rows), self.game.num_actions), np.int8)
         make_loops(self.game).write(rows, seats, self.states, self.options, masks, observations)
@@ -346,6 +371,7 @@ class Batch:
 
     def results(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Points (R, num_players) and winners (R, num_players) of each of `rows`."""
+        rows = self._checked_rows(rows)
         points = np.zeros((len(rows), self.num_players))
         won = np.zeros((len(rows), self.num_players), np.int8)
         make_loops(self.game).result(rows, self.states, self.options, points, won)
@@ -355,3 +381,7 @@ class Batch:
 @cache
 def _threads(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="fivedice")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads

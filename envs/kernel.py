@@ -12,6 +12,7 @@ sources of the project, so that editing any file compiles anew what is used next
 import contextlib
 import hashlib
 import os
+import pickle
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -76,6 +77,13 @@ class _ProjectCacheImpl(caching.CompileResultCacheImpl):
 
 class _ProjectCache(caching.FunctionCache):
     _impl_class = _ProjectCacheImpl
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        try:
+            return super().load_overload(signature, context)
+        except (EOFError, pickle.UnpicklingError, ValueError):  # a damaged file: forget all of them, compile anew
+            self.flush()
+            return None
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         # Numba pickles the closure, which differs from process to process where the closure holds compiled functions.

@@ -209,7 +209,14 @@ class Table:
             actions = np.empty(len(rows), np.int64)
             for number in np.unique(deciders):
                 asked = deciders == number
-                actions[asked] = self.lineup.policy(int(number)).act(batch.view(rows[asked]))
+                policy = self.lineup.policy(int(number))
+                answer = np.asarray(policy.act(batch.view(rows[asked])))
+                if answer.shape != (asked.sum(),) or not np.issubdtype(answer.dtype, np.integer):
+                    raise ValueError(
+                        f"the policy {policy.name!r} answered {answer.dtype} {answer.shape} to {asked.sum()} decisions;"
+                        " it must return one integer for each. The games are left in their middle: call reset()"
+                    )
+                actions[asked] = answer
             batch.step(actions, rows, restart=False)
             self.paid[rows] += batch.rewards[rows, self.seats[rows]]
 

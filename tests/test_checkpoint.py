@@ -340,3 +340,20 @@ write_whole(pathlib.Path({str(path)!r}), lambda temporary: (temporary.write_byte
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
     assert path.read_bytes() == before
     assert isinstance(fivedice.agents.load(path), CheckpointPolicy)
+
+
+def test_load__a_flipped_bit_in_a_weight_is_noticed(tmp_path: Path) -> None:
+    game, net = load_game("yum"), (4,)
+    size = game.layout(2).size
+    tensors = {name: np.ones(shape, np.float32) for name, shape in tensor_shapes(size, game.num_actions, net).items()}
+    path = tmp_path / "flipped.safetensors"
+    save_checkpoint(
+        path,
+        make_card(game, game.make_options(2, {}), net, "relu"),
+        Network(tensors, size, game.num_actions, net, "relu"),
+    )
+    data = bytearray(path.read_bytes())
+    data[-7] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="it is damaged"):
+        load_checkpoint(path)

@@ -328,3 +328,26 @@ def test_exploit__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Pat
     status, _, complained = run("exploit", checkpoint)
     assert status == 2
     assert complained == "fivedice: some plays Yum; only policies for Yahtzee Jr. can be reckoned"
+
+
+def test_play__takes_an_opponent_for_each_seat(run: Run) -> None:
+    status, said, _ = run(
+        "play", "yum", "--seats", 3, "--seat", 2, "--against", "random", "greedy", "--seed", 1, typed="q\n"
+    )
+    assert status == 0
+    assert "player_0 (random):" in said
+    assert "player_1 (greedy):" in said
+
+
+def test_evaluate__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
+    status, _, complained = run("evaluate", "yahtzee_jr", checkpoint, "random")
+    assert status == 2
+    assert "some plays Yum, not Yahtzee Jr." in complained
+
+
+def test_train__refuses_before_it_makes_a_folder(run: Run, tmp_path: Path) -> None:
+    for wrong in (("--batch-size", 1000), ("--name", "a/b"), ("--reward-scale", "inf"), ("--device", "meta")):
+        status, _, complained = run("train", "--runs", tmp_path / "runs", *wrong)
+        assert status != 0
+        assert complained
+        assert not list((tmp_path / "runs").glob("*")), wrong

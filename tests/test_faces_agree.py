@@ -290,3 +290,21 @@ def test_batch__threads_change_nothing(name: str) -> None:
 
 if __name__ == "__main__":
     print(digest())
+
+
+@pytest.mark.parametrize("rows", [[0, 0], [3], [-1], [0.0], [[0]], [True]], ids=str)
+def test_batch__rows_that_cannot_be_are_refused(rows: list[Any]) -> None:
+    batch = Batch(load_game("yum"), 3)
+    batch.reset(seed=1)
+    before = batch.states.tobytes(), batch.streams.tobytes()
+    wrong = np.array(rows)
+    for call in (
+        lambda: batch.step(np.zeros(len(rows), np.int64), wrong),
+        lambda: batch.restart(wrong),
+        lambda: batch.view(wrong),
+        lambda: batch.results(wrong),
+        lambda: batch.observe(wrong, np.zeros(len(rows), np.int8)),
+    ):
+        with pytest.raises(ValueError, match="rows "):
+            call()
+    assert (batch.states.tobytes(), batch.streams.tobytes()) == before

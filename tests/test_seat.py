@@ -16,6 +16,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from fivedice.agents.baselines import RandomPolicy
+from fivedice.agents.checkpoint import make_card, save_checkpoint
+from fivedice.agents.network import Network, tensor_shapes
 from fivedice.envs import GAMES, _register, load_game
 from fivedice.envs.aec import DiceEnv
 from fivedice.envs.reward import REWARDS
@@ -545,3 +547,27 @@ def test_reset__slip_of_the_pen_in_an_option_is_refused(faces: int) -> None:
     env = gymnasium.make("fivedice/Yum-v0") if faces == 1 else gymnasium.make_vec("fivedice/Yum-v0", num_envs=faces)
     with pytest.raises(ValueError, match="'scrpt' is not a known reset option; did you mean 'script'"):
         env.reset(options={"scrpt": [1]})
+
+
+def test_opponents__that_answer_in_another_form_are_named() -> None:
+    class Careless:
+        name = "careless"
+
+        def act(self, view: View) -> Any:
+            return int(view.masks[0].argmax())
+
+    env = SeatEnv("yum", opponents=Careless(), seat=1)
+    with pytest.raises(ValueError, match=r"the policy 'careless' answered .* must return one integer for each"):
+        env.reset(seed=1)
+
+
+def test_opponents__bound_to_another_table_are_refused_at_once(tmp_path: Path) -> None:
+    game = load_game("yum")
+    size, net = game.layout(3).size, (4,)
+    tensors = {name: np.zeros(shape, np.float32) for name, shape in tensor_shapes(size, game.num_actions, net).items()}
+    card = make_card(game, game.make_options(3, {}), net, "relu")
+    save_checkpoint(tmp_path / "three.safetensors", card, Network(tensors, size, game.num_actions, net, "relu"))
+    with pytest.raises(ValueError, match=r"three plays Yum with 3 seats .*, not Yum with 2 seats"):
+        SeatEnv("yum", opponents=str(tmp_path / "three.safetensors"))
+    with pytest.raises(ValueError, match=r"three plays Yum with 3 seats .*, not Yahtzee Jr. with 3 seats"):
+        SeatVectorEnv(2, "yahtzee_jr", opponents=str(tmp_path / "three.safetensors"), num_players=3)

@@ -371,3 +371,20 @@ def test_subproc_vec_env__of_seats_trains(start_method: str) -> None:
         masked_ppo(env).learn(16)
     finally:
         env.close()
+
+
+def test_score_coef__pays_for_points_on_top() -> None:
+    env = SeatVecEnv("yahtzee_jr", 4, opponents="greedy", reward="win")
+    env.score_coef = 0.5
+    env.seed(3)
+    env.reset()
+    paid = np.zeros(4)
+    finished = 0
+    while finished < 8:
+        _, rewards, dones, infos = env.step(env.action_masks().argmax(axis=1))
+        paid += rewards
+        for row in np.flatnonzero(dones):
+            info = infos[row]
+            assert paid[row] == pytest.approx(0.5 * info["score"] + (1 if info["win"] else -1))
+            paid[row] = 0
+            finished += 1
