@@ -144,11 +144,11 @@ def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]
 
 
 @kernel
-def find_wrong_row(rows: Rows, num_games: int) -> int:
-    """The place in `rows` of the first that there is not, or that stands there already, or -1."""
+def find_wrong_row(rows: Rows, num_games: int, distinct: bool) -> int:
+    """The place in `rows` of the first that there is not, or that stands there already if it must not, or -1."""
     seen = np.zeros(num_games, np.bool_)
     for i in range(len(rows)):
-        if rows[i] < 0 or rows[i] >= num_games or seen[rows[i]]:
+        if rows[i] < 0 or rows[i] >= num_games or (distinct and seen[rows[i]]):
             return i
         seen[rows[i]] = True
     return -1
@@ -302,7 +302,7 @@ class Batch:
         self._one_action[0] = action
         self._step_rows(make_loops(self.game), self.all_rows[:1], self._one_action, False)
 
-    def _checked_rows(self, rows: Rows | None) -> Rows:
+    def _checked_rows(self, rows: Rows | None, *, distinct: bool = True) -> Rows:
         """Rows that compiled code may trust: all, if None."""
         if rows is None or rows is self.all_rows:
             return self.all_rows
@@ -310,9 +310,10 @@ class Batch:
         if rows.ndim != 1 or (len(rows) and not np.issubdtype(rows.dtype, np.integer)):
             raise ValueError(f"rows have shape {rows.shape} and dtype {rows.dtype}; use a list of integers")
         rows = np.ascontiguousarray(rows, np.int64)
-        place = find_wrong_row(rows, self.num_games)
+        place = find_wrong_row(rows, self.num_games, distinct)
         if place >= 0:
-            raise ValueError(f"rows must be different numbers from 0 to {self.num_games - 1}; {rows[place]} is wrong")
+            numbers = "different numbers" if distinct else "numbers"
+            raise ValueError(f"rows must be {numbers} from 0 to {self.num_games - 1}; {rows[place]} is wrong")
         return rows
 
     def _checked(self, actions: NDArray[np.integer[Any]], rows: Rows) -> NDArray[np.int64]:
@@ -361,7 +362,7 @@ class Batch:
 
     def observe(self, rows: Rows, seats: NDArray[np.int8]) -> NDArray[np.float32]:
         """What one seat of each of `rows` sees, (R, size) float32."""
-        rows = self._checked_rows(rows)
+        rows = self._checked_rows(rows, distinct=False)
         if len(seats) != len(rows) or (len(seats) and not 0 <= seats.min() <= seats.max() < self.num_players):
             raise ValueError(f"seats must be one of 0 to {self.num_players - 1} for each of the {len(rows)} games")
         observations = np.empty((len(rows), self.layout.size), np.float32)
@@ -371,7 +372,7 @@ class Batch:
 
     def results(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Points (R, num_players) and winners (R, num_players) of each of `rows`."""
-        rows = self._checked_rows(rows)
+        rows = self._checked_rows(rows, distinct=False)
         points = np.zeros((len(rows), self.num_players))
         won = np.zeros((len(rows), self.num_players), np.int8)
         make_loops(self.game).result(rows, self.states, self.options, points, won)

@@ -298,13 +298,13 @@ def test_batch__rows_that_cannot_be_are_refused(rows: list[Any]) -> None:
     batch.reset(seed=1)
     before = batch.states.tobytes(), batch.streams.tobytes()
     wrong = np.array(rows)
-    for call in (
+    writing = (
         lambda: batch.step(np.zeros(len(rows), np.int64), wrong),
         lambda: batch.restart(wrong),
         lambda: batch.view(wrong),
-        lambda: batch.results(wrong),
-        lambda: batch.observe(wrong, np.zeros(len(rows), np.int8)),
-    ):
+    )
+    reading = (lambda: batch.results(wrong), lambda: batch.observe(wrong, np.zeros(len(rows), np.int8)))
+    for call in writing if rows == [0, 0] else writing + reading:
         with pytest.raises(ValueError, match="rows "):
             call()
     assert (batch.states.tobytes(), batch.streams.tobytes()) == before

@@ -23,6 +23,7 @@ import fivedice.agents
 from fivedice.agents import trainer
 from fivedice.agents.checkpoint import read_card
 from fivedice.agents.config import Mix, TrainConfig
+from fivedice.agents.files import digest
 from fivedice.agents.resume import FILE, restore
 from fivedice.agents.seat_vec_env import SeatVecEnv
 from fivedice.agents.trainer import Progress, Training
@@ -384,6 +385,7 @@ def test_resume__of_another_version_says_what_is_missing(stopped: Path) -> None:
     with safe_open(stopped / FILE, framework="numpy") as file:
         metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     del tensors["games.owed"]
+    metadata["digest"] = digest(tensors)
     save_file(tensors, stopped / FILE, metadata=metadata)
     with pytest.raises(ValueError, match=rf"{FILE} has no 'games.owed': another version wrote it"):
         restore(Training(CONFIG, stopped, lambda progress: None))
