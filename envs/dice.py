@@ -43,6 +43,14 @@ def exchange(dice: Dice, left: int, right: int) -> None:
 
 
 @kernel
+def start_turn(state: Any, player: int, chance: Chance) -> None:
+    """Give `player` the dice and make the first of three throws; the state has the fields of `show_turn`."""
+    state["player"] = player
+    state["throws_left"] = 2
+    throw(state["dice"], 0, player, chance)
+
+
+@kernel
 def count(dice: Dice, face: int) -> int:
     """How many dice show `face`."""
     number = 0

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.chance import Chance
-from fivedice.envs.dice import KEEP_ALL, NUM_DICE, Dice, count, throw
+from fivedice.envs.dice import KEEP_ALL, NUM_DICE, Dice, count, start_turn, throw
 from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Option
 
@@ -45,13 +45,6 @@ def setup(state: Any, options: Any, chance: Chance) -> None:
     state["tokens"][:] = OPEN
     state["roll_off"] = NOBODY
     start_turn(state, 0, chance)
-
-
-@kernel
-def start_turn(state: Any, player: int, chance: Chance) -> None:
-    state["player"] = player
-    state["throws_left"] = 2
-    throw(state["dice"], 0, player, chance)
 
 
 @kernel

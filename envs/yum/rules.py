@@ -6,7 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.chance import MAX_SEATS, Chance
-from fivedice.envs.dice import KEEP_ALL, NUM_DICE, Dice, count, is_five_alike, is_run, is_three_and_two, throw, total
+from fivedice.envs.dice import (
+    KEEP_ALL,
+    NUM_DICE,
+    Dice,
+    count,
+    is_five_alike,
+    is_run,
+    is_three_and_two,
+    start_turn,
+    throw,
+    total,
+)
 from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Option
 
@@ -60,13 +71,6 @@ OPTIONS = (
 def setup(state: Any, options: Any, chance: Chance) -> None:
     state["boxes"][:] = OPEN
     start_turn(state, 0, chance)
-
-
-@kernel
-def start_turn(state: Any, player: int, chance: Chance) -> None:
-    state["player"] = player
-    state["throws_left"] = 2
-    throw(state["dice"], 0, player, chance)
 
 
 @kernel
