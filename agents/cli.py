@@ -17,10 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fivedice.agents.baselines import value_in_words
-from fivedice.agents.config import CONFIG, Mix, TrainConfig, typed_options, whole
+from fivedice.agents.config import CONFIG, Mix, TrainConfig, whole
 from fivedice.agents.evaluation import show_evaluation
 from fivedice.agents.policy import load
 from fivedice.envs import GAMES, load_game
+from fivedice.envs.option import Value, written
 from fivedice.envs.spec import Game, Options, unknown_name
 from fivedice.envs.view import Policy
 
@@ -82,9 +83,7 @@ app = App(
     console=console,
     error_console=Console(stderr=True),
 )
-GameOptions = Annotated[
-    dict[str, str | bool] | None, Parameter(help="The game's options by name, as --options.zeros free.")
-]
+GameOptions = Annotated[dict[str, Value] | None, Parameter(help="The game's options by name, as --options.zeros free.")]
 Seats = Annotated[int | None, whole(least=1)]
 Seed = Annotated[int, whole(least=0)]
 
@@ -95,10 +94,10 @@ def list_games() -> None:
     for name in GAMES:
         game = load_game(name)
         seats = f"{game.min_players} to {game.max_players} seats, {game.default_players} by default"
-        table = Table("option", "choices, the default first", "meaning", title_justify="left")
+        table = Table("option", "values, the default first", "meaning", title_justify="left")
         table.title = f"{name}: {game.title}, {seats}\nids {game.aec_id} (PettingZoo), {game.gymnasium_id} (Gymnasium)"
         for option in game.rules.OPTIONS:
-            table.add_row(option.name, ", ".join(str(choice) for choice in option.choices), option.meaning)
+            table.add_row(option.name, option.valid, option.meaning)
         console.print(table)
 
 
@@ -264,14 +263,14 @@ def solve(game: str = "yum", *, seats: Seats = None, options: GameOptions = None
         Seats at the table; the game's default if not given.
     """
     spec = load_game(game)
-    record = spec.make_options(seats, typed_options(options or {}))
+    record = spec.make_options(seats, spec.parse_options(options or {}))
     value = value_in_words(spec, record)
     console.print(f"{_table_in_words(spec, record)}:", highlight=False)
     console.print(value, highlight=False)
 
 
 def _table_in_words(game: Game, options: Options) -> str:
-    chosen = ", ".join(f"{name}={choice}" for name, choice in game.options_dict(options).items())
+    chosen = ", ".join(f"{name}={written(choice)}" for name, choice in game.options_dict(options).items())
     seats = int(options["num_players"])
     return f"{game.title}, {seats} {'seat' if seats == 1 else 'seats'} ({chosen})"
 
@@ -322,7 +321,7 @@ def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool)
 
 
 def table_for(
-    game: Game, policies: Iterable[Policy], seats: int | None, options: dict[str, str | bool] | None
+    game: Game, policies: Iterable[Policy], seats: int | None, options: dict[str, Value] | None
 ) -> tuple[int | None, dict[str, Any]]:
     """The seats and options to play with: as asked for, else those of the first checkpoint."""
     for policy in policies:
@@ -334,7 +333,7 @@ def table_for(
             seats = int(record["num_players"]) if seats is None else seats
             options = trained.game.options_dict(record) if options is None else options
             break
-    return seats, typed_options(options or {})
+    return seats, game.parse_options(options or {})
 
 
 def main() -> None:

@@ -1,12 +1,15 @@
 """What can be set in a training run. The names are Stable-Baselines3's where it has one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
+
+from fivedice.envs import GAMES, load_game
+from fivedice.envs.option import Value
 
 
 def _whole(_: object, tokens: Sequence[Token]) -> int:
@@ -27,12 +30,6 @@ Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
 
 CONFIG = "config.json"  # in a run's folder: its settings
-
-
-def typed_options(options: Mapping[str, str | bool]) -> dict[str, str | bool]:
-    """Game options as they come from a command line, where ``true`` and ``false`` are words."""
-    words: dict[object, bool] = {"true": True, "True": True, "false": False, "False": False}
-    return {name: words.get(value, value) for name, value in options.items()}
 
 
 @dataclass(kw_only=True)
@@ -57,7 +54,7 @@ class TrainConfig:
     """What is played; `fivedice list` names the games."""
     num_players: Annotated[int | None, whole(least=1)] = None
     """Seats at the table; the game's default if not given."""
-    options: dict[str, str | bool] = field(default_factory=dict)
+    options: dict[str, Value] = field(default_factory=dict)
     """The game's options by name, as --options.zeros free; `fivedice list` names them."""
     reward: Literal["win", "score", "margin"] | None = None
     """win (+1 and -1 at the end), score (points as scored) or margin (own less others'); win, or score alone."""
@@ -126,4 +123,5 @@ class TrainConfig:
     """The run's folder in runs; the game's name, with a number if it is taken, if not given."""
 
     def __post_init__(self) -> None:
-        self.options = typed_options(self.options)
+        if self.game in GAMES:  # any other is refused when the run starts
+            self.options = load_game(self.game).parse_options(self.options)

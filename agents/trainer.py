@@ -71,6 +71,7 @@ class Training:
         # Masked probabilities of float32 do not always sum to 1 within the bounds that torch checks by default.
         torch.distributions.Distribution.set_default_validate_args(False)
         self.pool = OpponentPool(vars(config.opponents), config.pool_size)
+        options: dict[str, Any] = dict(config.options)
         self.env = SeatVecEnv(
             self.game,
             config.n_envs,
@@ -78,7 +79,7 @@ class Training:
             num_players=self.num_players,
             reward=config.reward,
             reward_scale=config.reward_scale,
-            **config.options,
+            **options,
         )
         self.env.seed(config.seed)
         self.model = MaskablePPO(

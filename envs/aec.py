@@ -15,6 +15,7 @@ from pettingzoo import AECEnv
 
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import SCRIPT, new_streams
+from fivedice.envs.option import Value
 from fivedice.envs.reward import REWARDS
 from fivedice.envs.spec import Game, check_reset_options, unknown_name
 from fivedice.envs.view import View
@@ -268,7 +269,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         return twin
 
     @property
-    def options(self) -> dict[str, str | bool]:
+    def options(self) -> dict[str, Value]:
         """The game's options by name."""
         return self.game.options_dict(self._batch.options)
 

@@ -52,11 +52,8 @@ def tables(game: Game) -> str:
         markdown(("`reward`", "what a seat is paid", ""), [(f"`{name}`", *rest) for name, *rest in REWARDS]),
         "**Options**:",
         markdown(
-            ("option", "choices, the default first", "meaning"),
-            [
-                (f"`{option.name}`", ", ".join(f"`{choice!r}`" for choice in option.choices), option.meaning)
-                for option in game.rules.OPTIONS
-            ],
+            ("option", "values, the default first", "meaning"),
+            [(f"`{option.name}`", option.valid, option.meaning) for option in game.rules.OPTIONS],
         ),
     ]
     return "\n\n".join(parts) + "\n"

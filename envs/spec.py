@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.chance import Chance
+from fivedice.envs.option import Option, Value
 
 State: TypeAlias = Any  # one record of the game's STATE dtype (np.void in Python, a Numba record when compiled)
 Options: TypeAlias = Any  # one record of the game's options dtype
@@ -22,7 +23,7 @@ class Rules(Protocol):
 
     __name__: str
     STATE: np.dtype[np.void]
-    OPTIONS: "tuple[Option, ...]"
+    OPTIONS: tuple[Option, ...]
 
     def setup(self, state: State, options: Options, chance: Chance) -> None:
         """Make `state` the start of a game, the first throw included."""
@@ -44,27 +45,6 @@ class Rules(Protocol):
 
     def winners(self, state: State, options: Options, won: NDArray[np.int8]) -> None:
         """Write 1 for each seat that shares the win, else 0; meaningful once the game is over."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """A rule that can be chosen. The first of `choices` is the default; all are of one type, str or bool."""
-
-    name: str
-    choices: tuple[str, ...] | tuple[bool, ...]
-    meaning: str
-
-    def encode(self, value: object) -> int:
-        """The number that stands for `value` in the options record: 0 or 1 for a bool, else its place in `choices`."""
-        for place, choice in enumerate(self.choices):
-            if value == choice and isinstance(value, type(choice)):
-                return int(choice) if isinstance(choice, bool) else place
-        valid = " or ".join(repr(choice) for choice in self.choices)
-        raise ValueError(f"{self.name}={value!r} is not a choice of this game; use {valid}")
-
-    def decode(self, number: int) -> str | bool:
-        """The value that `number` stands for."""
-        return bool(number) if isinstance(self.choices[0], bool) else self.choices[number]
 
 
 @dataclass(frozen=True)
@@ -178,7 +158,9 @@ class Game:
     @cached_property
     def options_dtype(self) -> np.dtype[np.void]:
         """The record that the rules take as ``options``."""
-        return np.dtype([("num_players", np.int32), *((option.name, np.int32) for option in self.rules.OPTIONS)])
+        return np.dtype(
+            [("num_players", np.int32), *((option.name, np.int32, option.shape) for option in self.rules.OPTIONS)]
+        )
 
     def make_options(self, num_players: int | None, chosen: Mapping[str, object]) -> Options:
         """The options record for these choices, or a ValueError that says what is wrong and what would be right."""
@@ -198,12 +180,20 @@ class Game:
         record = np.zeros(1, self.options_dtype)
         record["num_players"] = num_players
         for option in self.rules.OPTIONS:
-            record[option.name] = option.encode(chosen.get(option.name, option.choices[0]))
+            record[option.name] = option.encode(chosen.get(option.name, option.samples[0]))
         return record[0]
 
-    def options_dict(self, options: Options) -> dict[str, str | bool]:
+    def options_dict(self, options: Options) -> dict[str, Value]:
         """The choices in an options record by name, without the number of players."""
-        return {option.name: option.decode(int(options[option.name])) for option in self.rules.OPTIONS}
+        return {option.name: option.decode(options[option.name]) for option in self.rules.OPTIONS}
+
+    def parse_options(self, chosen: Mapping[str, object]) -> dict[str, Any]:
+        """The same choices, those read that are written as text, as on a command line; `make_options` checks them."""
+        known = {option.name: option for option in self.rules.OPTIONS}
+        return {
+            name: known[name].parse(value) if name in known and isinstance(value, str) else value
+            for name, value in chosen.items()
+        }
 
 
 def _game_of_package(package: str) -> Game:

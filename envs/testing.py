@@ -287,7 +287,7 @@ def _check_declaration(game: Game) -> None:
         pickle.loads(pickle.dumps(game)) is game and copy.deepcopy(game) is game, "a copy of the game is another game"
     )
     for option in game.rules.OPTIONS:
-        for choice in option.choices:
+        for choice in option.samples:
             _expect(option.decode(option.encode(choice)) == choice, f"{option.name}={choice!r} is not kept")
     for num_players in range(game.min_players, game.max_players + 1):
         layout = game.layout(num_players)

@@ -30,6 +30,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.aec import DiceEnv, Observation, Snapshot
 from fivedice.envs.chance import BLANK
+from fivedice.envs.option import written
 from fivedice.envs.spec import Game, unknown_name
 from fivedice.envs.words import name_winners
 
@@ -130,7 +131,7 @@ def tell(env: DiceEnv, snapshot: Snapshot, agent: str, action: int) -> str:
 def write(transcript: Transcript) -> str:
     """A transcript as text."""
     settings = {"num_players": transcript.num_players, **transcript.options}
-    header = [transcript.game.aec_id, *(f"{name}: {value}" for name, value in settings.items())]
+    header = [transcript.game.aec_id, *(f"{name}: {written(value)}" for name, value in settings.items())]
     return "\n".join([*header, "", *transcript.lines]) + "\n"
 
 
@@ -146,14 +147,14 @@ def parse(text: str) -> Transcript:
         raise ValueError(f"line {number}: {unknown_name('game', line, ids)}")
     game = ids[line]
     num_players = game.default_players
-    options: dict[str, Any] = {option.name: option.choices[0] for option in game.rules.OPTIONS}
-    while numbered and (setting := re.fullmatch(r"(\w+): (\w+)", numbered[0][1])):
+    options: dict[str, Any] = {option.name: option.samples[0] for option in game.rules.OPTIONS}
+    while numbered and (setting := re.fullmatch(r"(\w+): (.+)", numbered[0][1])):
         number, (name, value) = numbered.pop(0)[0], setting.groups()
         try:
             if name == "num_players":
                 num_players = int(value)
             else:
-                options[name] = _choice(game, name, value)
+                options |= game.parse_options({name: value})
             game.make_options(num_players, options)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
@@ -174,15 +175,6 @@ def _thrown(line: str) -> list[str]:
     """The faces thrown, by name."""
     found = THROW.search(line)
     return found[1].split() if found else []
-
-
-def _choice(game: Game, name: str, text: str) -> str | bool:
-    """The choice that is written as `text`; the text itself, for `Game.make_options` to refuse, if there is none."""
-    for option in game.rules.OPTIONS:
-        for choice in option.choices:
-            if option.name == name and str(choice) == text:
-                return choice
-    return text
 
 
 def replay(transcript: Transcript) -> Recorder:

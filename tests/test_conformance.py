@@ -9,6 +9,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.aec import DiceEnv
+from fivedice.envs.option import Value
 from fivedice.envs.testing import check_env, check_game
 
 YUM = load_game("yum")
@@ -25,10 +26,10 @@ def test_game__conforms(name: str) -> None:
         (name, option.name, choice)
         for name in GAMES
         for option in load_game(name).rules.OPTIONS
-        for choice in option.choices[1:]
+        for choice in option.samples[1:]
     ],
 )
-def test_game__conforms_with_every_option(name: str, option: str, choice: str | bool) -> None:
+def test_game__conforms_with_every_option(name: str, option: str, choice: Value) -> None:
     check_env(lambda: DiceEnv(load_game(name), **{option: choice}), games=2)
 
 

@@ -58,9 +58,9 @@ def cases(game: Game) -> Iterator[Case]:
     for num_players in range(game.min_players, game.max_players + 1):
         yield Case(game.name, num_players, "score" if num_players % 2 else "margin", {})
     for option in game.rules.OPTIONS:
-        for choice in option.choices[1:]:
+        for choice in option.samples[1:]:
             yield Case(game.name, game.default_players, "score", {option.name: choice})
-    last_choices = {option.name: option.choices[-1] for option in game.rules.OPTIONS}
+    last_choices = {option.name: option.samples[-1] for option in game.rules.OPTIONS}
     yield Case(game.name, game.default_players, "win", last_choices)
 
 

@@ -17,7 +17,7 @@ PACKAGES = ("envs", "agents")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 # The lower layers of envs/, from the bottom up: a file may import those that stand before it here.
-GROUND = ("kernel", "chance", "spec", "dice", "words")
+GROUND = ("kernel", "option", "chance", "spec", "dice", "words")
 RULES_MAY_IMPORT = {f"fivedice.envs.{name}" for name in GROUND if name != "words"}
 # The faces, by what they are faces for.
 MAY_IMPORT_GYMNASIUM = {"envs/__init__.py", "envs/aec.py", "envs/seat.py", "envs/vector.py"}

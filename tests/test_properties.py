@@ -27,7 +27,7 @@ def environments(draw: Callable[..., Any], name: str) -> DiceEnv:
     game = load_game(name)
     num_players = draw(st.integers(game.min_players, game.max_players))
     reward = draw(st.sampled_from(REWARDS)) if num_players > 1 else "score"
-    options = {option.name: draw(st.sampled_from(option.choices)) for option in game.rules.OPTIONS}
+    options = {option.name: draw(st.sampled_from(option.samples)) for option in game.rules.OPTIONS}
     return DiceEnv(game, num_players, reward, **options)
 
 

@@ -92,7 +92,7 @@ def test_transcript__written_read_and_replayed(name: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_transcript__names_every_option(name: str) -> None:
     for option in load_game(name).rules.OPTIONS:
-        for choice in option.choices:
+        for choice in option.samples:
             transcript = play(record(name, **{option.name: choice}), seed=1)
             assert parse(write(transcript)).options == transcript.options
             assert transcript.options[option.name] == choice

@@ -37,6 +37,7 @@ from fivedice.agents.exact.turn import (
 )
 from fivedice.agents.files import write_whole
 from fivedice.envs.kernel import kernel
+from fivedice.envs.option import Value
 from fivedice.envs.spec import Options, State
 from fivedice.envs.view import View
 from fivedice.envs.yum import GAME
@@ -337,7 +338,7 @@ def solve_table(options: Options, threads: int) -> Table:
     return table
 
 
-def _choices(options: Options) -> dict[str, str | bool]:
+def _choices(options: Options) -> dict[str, Value]:
     return GAME.options_dict(options)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fivedice.envs.chance import Chance
 from fivedice.envs.dice import KEEP_ALL, NUM_DICE, Dice, count, start_turn, throw
 from fivedice.envs.kernel import kernel
-from fivedice.envs.spec import Option
+from fivedice.envs.option import OneOf
 
 CHARACTERS = ("Mickey", "Minnie", "Donald", "Daisy", "Goofy")  # faces 1..5 of a die, rows 0..4 of the board
 NUM_CHARACTERS = 5
@@ -35,8 +35,8 @@ NUM_ACTIONS = PLACE + NUM_CHARACTERS
 
 ROLL, SHARE = 0, 1
 OPTIONS = (
-    Option("must_score_most", (True, False), "whether the character scored must be one that shows the most dice"),
-    Option("tie_break", ("roll", "share"), "whether tied players throw for the win, or share it"),
+    OneOf("must_score_most", (True, False), "whether the character scored must be one that shows the most dice"),
+    OneOf("tie_break", ("roll", "share"), "whether tied players throw for the win, or share it"),
 )
 
 

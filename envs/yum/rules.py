@@ -19,7 +19,7 @@ from fivedice.envs.dice import (
     total,
 )
 from fivedice.envs.kernel import kernel
-from fivedice.envs.spec import Option
+from fivedice.envs.option import OneOf
 
 BOXES = (
     "Ones",
@@ -60,10 +60,10 @@ EITHER, HIGH_FIRST = 0, 1
 BLOCKS_LOW, FREES_LOW = 0, 1
 FORCED, FREE = 0, 1
 OPTIONS = (
-    Option("high_low", ("either", "high_first"), "whether Low may be scored before High"),
-    Option("crossed_high", ("blocks_low", "frees_low"), "what a High crossed out with 0 leaves for Low"),
-    Option("five_alike_full_house", (False, True), "whether five alike are a Full House too"),
-    Option("zeros", ("forced", "free"), "whether a 0 may be written only when no open box gives points"),
+    OneOf("high_low", ("either", "high_first"), "whether Low may be scored before High"),
+    OneOf("crossed_high", ("blocks_low", "frees_low"), "what a High crossed out with 0 leaves for Low"),
+    OneOf("five_alike_full_house", (False, True), "whether five alike are a Full House too"),
+    OneOf("zeros", ("forced", "free"), "whether a 0 may be written only when no open box gives points"),
 )
 
 
