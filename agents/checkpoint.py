@@ -37,8 +37,8 @@ def make_card(game: Game, options: Options, net_arch: tuple[int, ...], activatio
         "game_version": game.version,
         "num_players": num_players,
         "options": game.options_dict(options),
-        "observation_digest": game.layout(num_players).digest,
-        "action_digest": game.action_digest,
+        "observation_digest": game.layout(options).digest,
+        "action_digest": game.action_digest(options),
         "network": {"net_arch": list(net_arch), "activation": activation},
     }
 
@@ -65,15 +65,15 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
     try:
         game = load_game(card["game"])
         options = game.make_options(card["num_players"], card["options"])
-        layout = game.layout(card["num_players"])
+        layout = game.layout(options)
         if card["game_version"] != game.version:
             raise ValueError(f"it plays version {card['game_version']} of {game.title}; this is version {game.version}")
-        if (card["observation_digest"], card["action_digest"]) != (layout.digest, game.action_digest):
+        if (card["observation_digest"], card["action_digest"]) != (layout.digest, game.action_digest(options)):
             raise ValueError("its observations or actions are laid out differently from this version's")
         net_arch, activation = card["network"].get("net_arch"), card["network"].get("activation")
         if not isinstance(net_arch, list) or not all(type(width) is int for width in net_arch):
             raise ValueError("its card does not give net_arch as a list of widths")
-        network = Network(tensors, layout.size, game.num_actions, net_arch, activation)
+        network = Network(tensors, layout.size, game.num_actions(options), net_arch, activation)
     except (ValueError, TypeError) as error:
         _refuse(path, error)
     return CheckpointPolicy(path.stem, game, options, network, deterministic=deterministic)

@@ -53,7 +53,8 @@ class SeatVecEnv(VecEnv):
         self.score_coef = 0.0
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()
-        super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), spaces.Discrete(self.game.num_actions))
+        actions = spaces.Discrete(self.table.batch.num_actions)
+        super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), actions)
         self._seed: int | None = None
         self._actions = np.zeros(num_envs, np.int64)
         self.returns = np.zeros(num_envs)

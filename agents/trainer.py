@@ -166,7 +166,7 @@ class Training:
         network = Network(
             network_tensors(self.model),
             self.env.table.batch.layout.size,
-            self.game.num_actions,
+            self.env.table.batch.num_actions,
             self.config.net_arch,
             self.config.activation,
         )

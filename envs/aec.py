@@ -86,11 +86,11 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._observation_space = spaces.Dict(
             {
                 "observation": spaces.Box(low, high, dtype=np.float32),
-                "action_mask": spaces.Box(0, 1, (game.num_actions,), dtype=np.int8),
+                "action_mask": spaces.Box(0, 1, (self._batch.num_actions,), dtype=np.int8),
             }
         )
         self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
-        self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(self._batch.num_actions) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of what `observe` returns, the same object at each call."""
@@ -139,7 +139,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             return {"observation": batch.observations[0].copy(), "action_mask": batch.masks[0].copy()}
         return {
             "observation": batch.observe(batch.all_rows, np.array([seat], np.int8))[0],
-            "action_mask": np.zeros(self.game.num_actions, np.int8),
+            "action_mask": np.zeros(batch.num_actions, np.int8),
         }
 
     def step(self, action: int | None) -> None:
@@ -158,7 +158,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         batch = self._batch
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
             raise ValueError(f"action {action!r} of {agent} is not an integer; {batch.explain_legal(0)}")
-        if self.illegal_action == "terminate" and not (0 <= action < self.game.num_actions and batch.masks[0, action]):
+        if self.illegal_action == "terminate" and not (0 <= action < batch.num_actions and batch.masks[0, action]):
             self._cumulative_rewards[agent] = 0.0
             self.rewards = dict.fromkeys(self.agents, 0.0)
             self.rewards[agent] = self.illegal_reward

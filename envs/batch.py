@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.chance import MAX_SEATS, NOISE, SCRIPT, fill_noise, new_script, new_streams
-from fivedice.envs.dice import SIDES
 from fivedice.envs.kernel import kernel
 from fivedice.envs.reward import REWARDS, WIN, pay, reward_kind
 from fivedice.envs.spec import Game
@@ -193,14 +192,15 @@ class Batch:
         self.num_games, self.num_players = num_games, int(self.options["num_players"])
         self.kind = reward_kind(reward, self.num_players)
         self.reward = REWARDS[self.kind]
-        self.layout = game.layout(self.num_players)
+        self.layout = game.layout(self.options)
+        self.num_actions = game.num_actions(self.options)
         self.threads = threads
         self.all_rows: Rows = np.arange(num_games)
         self.states = np.zeros(num_games, game.rules.STATE)
         self.streams = new_streams(0, num_games)
         self.scripts = np.zeros((num_games, 0), SCRIPT)
         self.observations = np.zeros((num_games, self.layout.size), np.float32)
-        self.masks = np.zeros((num_games, game.num_actions), np.int8)
+        self.masks = np.zeros((num_games, self.num_actions), np.int8)
         self.movers = np.zeros(num_games, np.int8)
         self.rewards = np.zeros((num_games, self.num_players))
         self.terminated = np.zeros(num_games, np.bool_)
@@ -216,7 +216,7 @@ class Batch:
             first_game: the number of row 0's game.
             script: faces that every row uses up before its generator.
         """
-        entries = new_script(script, SIDES)
+        entries = new_script(script, len(self.game.face_names))
         if seed is not None or not self._has_started:
             self.streams = new_streams(seed, self.num_games, first_game)
             self._has_started = True
@@ -297,7 +297,7 @@ class Batch:
 
     def step_one(self, action: int) -> None:
         """The same for row 0 alone and without a restart, for faces with one game."""
-        if not (0 <= action < self.game.num_actions and self.masks[0, action]):
+        if not (0 <= action < self.num_actions and self.masks[0, action]):
             raise ValueError(self.explain_illegal(0, action))
         self._one_action[0] = action
         self._step_rows(make_loops(self.game), self.all_rows[:1], self._one_action, False)
@@ -334,7 +334,7 @@ class Batch:
         """One sentence that says why `action` is not possible in `row`, and what is."""
         if not self.masks[row].any():
             return f"action {action} comes after the end of the game; start the next one first"
-        if 0 <= action < self.game.num_actions:
+        if 0 <= action < self.num_actions:
             said = f"action {action} ({self.game.name_action(self.states[row], self.options, action)})"
         else:
             said = f"action {action}"
@@ -366,7 +366,7 @@ class Batch:
         if len(seats) != len(rows) or (len(seats) and not 0 <= seats.min() <= seats.max() < self.num_players):
             raise ValueError(f"seats must be one of 0 to {self.num_players - 1} for each of the {len(rows)} games")
         observations = np.empty((len(rows), self.layout.size), np.float32)
-        masks = np.empty((len(rows), self.game.num_actions), np.int8)
+        masks = np.empty((len(rows), self.num_actions), np.int8)
         make_loops(self.game).write(rows, seats, self.states, self.options, masks, observations)
         return observations
 

@@ -27,8 +27,8 @@ BLOCK = re.compile(r"(<!-- tables: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def tables(game: Game) -> str:
     """The tables of observations, actions, rewards and options in Markdown."""
-    seats = game.default_players
-    layout = game.layout(seats)
+    seats, options = game.default_players, game.make_options()
+    layout = game.layout(options)
     parts = [
         f"Ids `{game.aec_id}` (PettingZoo) and `{game.gymnasium_id}` (Gymnasium); {game.min_players} to "
         f"{game.max_players} seats, {seats} by default; a seat makes at most {game.longest} decisions a game.",
@@ -46,8 +46,8 @@ def tables(game: Game) -> str:
                 for piece, at in layout.slices()
             ],
         ),
-        f"**Actions**, `Discrete({game.num_actions})`:",
-        markdown(("action", "meaning"), action_rows(game)),
+        f"**Actions**, `Discrete({game.num_actions(options)})`:",
+        markdown(("action", "meaning"), action_rows(game.action_names(options))),
         "**Rewards**:",
         markdown(("`reward`", "what a seat is paid", ""), [(f"`{name}`", *rest) for name, *rest in REWARDS]),
         "**Options**:",
@@ -59,10 +59,10 @@ def tables(game: Game) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def action_rows(game: Game) -> list[tuple[str, str]]:
+def action_rows(action_names: Sequence[str]) -> list[tuple[str, str]]:
     """A row for each run of actions that begin with the same word, and the names of those that are few."""
     rows = []
-    for _, run in groupby(enumerate(game.action_names), lambda entry: entry[1].split()[0]):
+    for _, run in groupby(enumerate(action_names), lambda entry: entry[1].split()[0]):
         actions = list(run)
         first, last = actions[0][0], actions[-1][0]
         names = [name for _, name in actions]

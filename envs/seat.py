@@ -51,7 +51,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         )
         low, high = self.table.batch.layout.bounds()
         self.observation_space = spaces.Box(low, high, dtype=np.float32)
-        self.action_space = spaces.Discrete(self.game.num_actions)
+        self.action_space = spaces.Discrete(self.table.batch.num_actions)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

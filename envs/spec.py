@@ -107,9 +107,9 @@ class Game:
         longest: no game has more decisions of one seat than this.
         face_names: what the faces of a die are called, from 1 up; each one word.
         rules: the module with the verbs.
-        layout: the observation's table for a number of seats.
+        layout: the observation's table for an options record, which holds the number of seats too.
         observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
-        action_names: each action in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
+        action_names: each action under an options record in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
         name_action: ``(state, options, action)`` in words that show dice, as ``"keep 5 5 5"``, ``"fill Fives: 15"``.
             The first word is a verb that takes an s: a transcript says ``"player_0 keeps 5 5 5"``. Actions with the
             same words must come to the same.
@@ -125,9 +125,9 @@ class Game:
     longest: int
     face_names: tuple[str, ...]
     rules: Rules
-    layout: Callable[[int], Layout]
+    layout: Callable[[Options], Layout]
     observe: Callable[[State, Options, int, NDArray[np.float32]], None]
-    action_names: tuple[str, ...]
+    action_names: Callable[[Options], tuple[str, ...]]
     name_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
 
@@ -145,15 +145,14 @@ class Game:
         """The id of the Gymnasium environment."""
         return f"fivedice/{''.join(word.capitalize() for word in self.name.split('_'))}-v{self.version}"
 
-    @property
-    def num_actions(self) -> int:
-        """The size of the discrete action space."""
-        return len(self.action_names)
+    def num_actions(self, options: Options | None = None) -> int:
+        """The size of the discrete action space under `options`, None for the default ones."""
+        return len(self.action_names(self.make_options() if options is None else options))
 
-    @property
-    def action_digest(self) -> str:
-        """Changes whenever an action's number would mean something else."""
-        return hashlib.sha256("\n".join(self.action_names).encode()).hexdigest()[:16]
+    def action_digest(self, options: Options | None = None) -> str:
+        """Changes whenever an action's number would mean something else; `options` as for `num_actions`."""
+        names = self.action_names(self.make_options() if options is None else options)
+        return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
     @cached_property
     def options_dtype(self) -> np.dtype[np.void]:
@@ -162,7 +161,7 @@ class Game:
             [("num_players", np.int32), *((option.name, np.int32, option.shape) for option in self.rules.OPTIONS)]
         )
 
-    def make_options(self, num_players: int | None, chosen: Mapping[str, object]) -> Options:
+    def make_options(self, num_players: int | None = None, chosen: Mapping[str, object] | None = None) -> Options:
         """The options record for these choices, or a ValueError that says what is wrong and what would be right."""
         if num_players is None:
             num_players = self.default_players
@@ -173,6 +172,7 @@ class Game:
                 f"num_players={num_players} is not possible in {self.title}; "
                 f"use {self.min_players} to {self.max_players}"
             )
+        chosen = chosen or {}
         known = {option.name: option for option in self.rules.OPTIONS}
         for name in chosen:
             if name not in known:

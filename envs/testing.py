@@ -282,7 +282,6 @@ class _UntouchedGenerators:
 def _check_declaration(game: Game) -> None:
     _expect(not game.rules.STATE.hasobject, "the state holds Python objects")
     _expect(game.min_players <= game.default_players <= game.max_players, "the default number of seats is not possible")
-    _expect(len(set(game.action_names)) == game.num_actions, "two actions have one name")
     _expect(
         pickle.loads(pickle.dumps(game)) is game and copy.deepcopy(game) is game, "a copy of the game is another game"
     )
@@ -290,7 +289,10 @@ def _check_declaration(game: Game) -> None:
         for choice in option.samples:
             _expect(option.decode(option.encode(choice)) == choice, f"{option.name}={choice!r} is not kept")
     for num_players in range(game.min_players, game.max_players + 1):
-        layout = game.layout(num_players)
+        options = game.make_options(num_players)
+        actions = game.action_names(options)
+        _expect(len(set(actions)) == len(actions), "two actions have one name")
+        layout = game.layout(options)
         names = [piece.name for piece in layout.pieces]
         low, high = layout.bounds()
         _expect(len(set(names)) == len(names), "two pieces of the observation have one name")
@@ -301,16 +303,16 @@ def _check_declaration(game: Game) -> None:
 def _check_spaces(env: DiceEnv, game: Game) -> None:
     for agent in env.possible_agents:
         space: Any = env.observation_space(agent)
-        size = game.layout(len(env.possible_agents)).size
+        size = game.layout(env.options_record).size
         _expect(space["observation"].shape == (size,), f"the observation space of {agent} is not of size {size}")
         actions: Any = env.action_space(agent)
-        _expect(actions.n == game.num_actions, f"the action space of {agent} is not the game's")
+        _expect(actions.n == game.num_actions(env.options_record), f"the action space of {agent} is not the game's")
 
 
 def _check_rules(game: Game, options: Options, seed: int) -> None:
     """Play one game by the rules alone."""
     rules, num_players = game.rules, int(options["num_players"])
-    layout = game.layout(num_players)
+    layout = game.layout(options)
     streams, script = new_streams(seed, 1), new_script([], 6)
     generator = np.random.default_rng(seed)
     states = np.frombuffer(bytes([170]) * rules.STATE.itemsize, rules.STATE).copy()  # setup must write all of it
@@ -344,7 +346,7 @@ def _check_rules(game: Game, options: Options, seed: int) -> None:
 
 
 def _mask(game: Game, state: Any, options: Options) -> NDArray[np.int8]:
-    mask = np.full(game.num_actions, 7, np.int8)
+    mask = np.full(game.num_actions(options), 7, np.int8)
     before = state.tobytes()
     game.rules.legal_actions(state, options, mask)
     _expect(set(mask.tolist()) <= {0, 1}, "legal_actions leaves a part of the mask unwritten")

@@ -161,7 +161,7 @@ def test_observe__mask_is_there_for_everyone_and_empty_but_for_the_mover() -> No
 
 def test_observe__own_seat_first_and_the_others_in_turn_order() -> None:
     env = started(num_players=3)
-    layout = env.game.layout(3)
+    layout = env.game.layout(env.game.make_options(3))
     env.reset(seed=0, options={"script": [6, 6, 6, 6, 6]})
     env.step(FILL + 5)  # player_0 has 30 in Sixes, and player_1 is to move
     for seat, agent in enumerate(env.possible_agents):
@@ -177,7 +177,7 @@ def test_observe__after_the_end_no_mask_and_no_mover() -> None:
     for agent in env.possible_agents:
         seen = env.observe(agent)
         assert not seen["action_mask"].any()
-        assert not env.game.layout(2).named(seen["observation"])["mover"].any()
+        assert not env.game.layout(env.game.make_options(2)).named(seen["observation"])["mover"].any()
 
 
 def test_observe__unknown_agent_is_named() -> None:

@@ -31,19 +31,19 @@ from fivedice.envs.view import View
 
 YUM = load_game("yum")
 OPTIONS = YUM.make_options(2, {})
-SIZE = YUM.layout(2).size
+SIZE = YUM.layout(YUM.make_options(2)).size
 WIDTHS = (8,)
 CARD = make_card(YUM, OPTIONS, WIDTHS, "tanh")
 
 
 def some_tensors(seed: int = 1) -> dict[str, np.ndarray]:
     generator = np.random.default_rng(seed)
-    shapes = tensor_shapes(SIZE, YUM.num_actions, WIDTHS)
+    shapes = tensor_shapes(SIZE, YUM.num_actions(), WIDTHS)
     return {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def some_network(seed: int = 1) -> Network:
-    return Network(some_tensors(seed), SIZE, YUM.num_actions, WIDTHS, "tanh")
+    return Network(some_tensors(seed), SIZE, YUM.num_actions(), WIDTHS, "tanh")
 
 
 def some_view(rows: int = 50, **settings: Any) -> View:
@@ -74,7 +74,7 @@ def test_round_trip__plays_as_stable_baselines_does(tmp_path: Path, activation: 
     settings = {"net_arch": [16, 12], "activation_fn": ACTIVATIONS[activation]}
     env = SeatVecEnv("yum", 8)
     model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, seed=1, policy_kwargs=settings).learn(128)
-    network = Network(network_tensors(model), SIZE, YUM.num_actions, (16, 12), activation)
+    network = Network(network_tensors(model), SIZE, YUM.num_actions(), (16, 12), activation)
     save_checkpoint(tmp_path / "it.safetensors", make_card(YUM, OPTIONS, (16, 12), activation), network)
     policy = load_checkpoint(tmp_path / "it.safetensors")
 
@@ -109,8 +109,8 @@ def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
             "five_alike_full_house": False,
             "zeros": "forced",
         },
-        "observation_digest": YUM.layout(2).digest,
-        "action_digest": YUM.action_digest,
+        "observation_digest": YUM.layout(YUM.make_options(2)).digest,
+        "action_digest": YUM.action_digest(),
         "network": {"net_arch": [8], "activation": "tanh"},
     }
     assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)
@@ -142,7 +142,7 @@ def test_act__is_legal_and_the_same_for_the_same_view(path: Path, deterministic:
 
 def test_network__cannot_be_changed_from_outside() -> None:
     tensors = some_tensors()
-    network = Network(tensors, SIZE, YUM.num_actions, WIDTHS, "tanh")
+    network = Network(tensors, SIZE, YUM.num_actions(), WIDTHS, "tanh")
     for tensor in network.tensors.values():
         with pytest.raises(ValueError, match="read-only"):
             tensor[:] = 0
@@ -196,7 +196,7 @@ def in_bfloat16(path: Path) -> None:
     save_torch_file(tensors, path, metadata={"format": FORMAT, "card": json.dumps(CARD)})
 
 
-NAN = np.full(YUM.num_actions, np.nan, np.float32)
+NAN = np.full(YUM.num_actions(), np.nan, np.float32)
 REFUSED = {
     "another game": (with_card(game="yam"), "'yam' is not a known game; did you mean 'yum'"),
     "another version": (with_card(game_version=7), "it plays version 7 of Yum; this is version 0"),
@@ -214,7 +214,7 @@ REFUSED = {
     "activation": (with_card(network={"net_arch": [8], "activation": "gelu"}), "use 'tanh' or 'relu'"),
     "tensor missing": (with_tensors(**{"value.1.bias": None}), r"missing \['value.1.bias'\]"),
     "tensor extra": (with_tensors(more=NAN), r"not expected \['more'\]"),
-    "tensor of float64": (with_tensors(**{"policy.1.bias": np.zeros(YUM.num_actions)}), "policy.1.bias is float64"),
+    "tensor of float64": (with_tensors(**{"policy.1.bias": np.zeros(YUM.num_actions())}), "policy.1.bias is float64"),
     "tensors of bfloat16": (in_bfloat16, "it is not a whole safetensors file of float32"),
     "not a number": (with_tensors(**{"policy.1.bias": NAN}), "policy.1.bias holds numbers that are not finite"),
     "no metadata": (with_metadata(), "its format is None, not 'fivedice checkpoint 1'"),
@@ -344,13 +344,13 @@ write_whole(pathlib.Path({str(path)!r}), lambda temporary: (temporary.write_byte
 
 def test_load__a_flipped_bit_in_a_weight_is_noticed(tmp_path: Path) -> None:
     game, net = load_game("yum"), (4,)
-    size = game.layout(2).size
-    tensors = {name: np.ones(shape, np.float32) for name, shape in tensor_shapes(size, game.num_actions, net).items()}
+    size = game.layout(game.make_options(2)).size
+    tensors = {name: np.ones(shape, np.float32) for name, shape in tensor_shapes(size, game.num_actions(), net).items()}
     path = tmp_path / "flipped.safetensors"
     save_checkpoint(
         path,
         make_card(game, game.make_options(2, {}), net, "relu"),
-        Network(tensors, size, game.num_actions, net, "relu"),
+        Network(tensors, size, game.num_actions(), net, "relu"),
     )
     data = bytearray(path.read_bytes())
     data[-7] ^= 1

@@ -48,13 +48,13 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
-    size, path = YUM.layout(3).size, tmp_path / "some.safetensors"
-    shapes = tensor_shapes(size, YUM.num_actions, (4,))
+    size, path = YUM.layout(YUM.make_options(3)).size, tmp_path / "some.safetensors"
+    shapes = tensor_shapes(size, YUM.num_actions(), (4,))
     tensors = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     options = YUM.make_options(3, {"zeros": "free"})
     card = make_card(YUM, options, (4,), "relu")
     card |= {"steps": 12_345, "evaluation": {"score": {"mean": 45.678, "half_width": 1.25, "deals": 500}}}
-    save_checkpoint(path, card, Network(tensors, size, YUM.num_actions, (4,), "relu"))
+    save_checkpoint(path, card, Network(tensors, size, YUM.num_actions(), (4,), "relu"))
     return path
 
 
@@ -229,7 +229,9 @@ def test_resume__goes_on_with_the_run_s_own_settings(run: Run, tmp_path: Path) -
 
 
 def test_play__a_whole_game_by_number_and_in_words(run: Run) -> None:
-    typed = "0\nkeep none\n" + "".join(f"{name}\n" for name in YUM.action_names if name.startswith("fill"))
+    typed = "0\nkeep none\n" + "".join(
+        f"{name}\n" for name in YUM.action_names(YUM.make_options()) if name.startswith("fill")
+    )
     status, said, complained = run(
         "play", "yum", "--seed", 4, "--against", "random", "--options.zeros", "free", typed=typed
     )

@@ -101,7 +101,7 @@ def worth_by_enumeration(tokens: Tokens, player: int, options: Options) -> float
 
     @cache
     def deciding(dice: tuple[int, ...], left: int) -> float:
-        state, mask = state_of(dice, left), np.empty(GAME.num_actions, np.int8)
+        state, mask = state_of(dice, left), np.empty(GAME.num_actions(), np.int8)
         legal_actions(state, options, mask)
         ends = [
             placing(character, int(column_for(character, state["dice"], state["tokens"])))
@@ -183,7 +183,7 @@ def some_batch(values: YahtzeeJrValues, num_games: int = 24) -> Batch:
     generator = np.random.default_rng(8)
     for step in range(num_games):
         rows = batch.all_rows[step:]
-        wish = generator.random((len(rows), GAME.num_actions)) * batch.masks[rows]
+        wish = generator.random((len(rows), GAME.num_actions())) * batch.masks[rows]
         wish[:, PLACE:] *= generator.choice([1, 9], (len(rows), 1))
         batch.step(np.argmax(wish, axis=1), rows)
     return batch
@@ -244,7 +244,7 @@ def test_values__of_a_finished_game_are_its_result(tie_break: str) -> None:
     batch.reset(2)
     while not batch.terminated.all():
         rows = np.flatnonzero(~batch.terminated)
-        batch.step(GAME.num_actions - 1 - np.argmax(batch.masks[rows, ::-1], axis=1), rows, restart=False)
+        batch.step(GAME.num_actions() - 1 - np.argmax(batch.masks[rows, ::-1], axis=1), rows, restart=False)
     points, won = batch.results(batch.all_rows)
     assert (points[:, 0] == points[:, 1]).any()  # some were drawn
     for row, state in enumerate(batch.states):

@@ -43,7 +43,7 @@ def to_come(card: tuple[int, ...], options: Options) -> float:
 
     @cache
     def ending(dice: tuple[int, ...], left: int) -> float:
-        state, mask = np.zeros(1, STATE)[0], np.empty(GAME.num_actions, np.int8)
+        state, mask = np.zeros(1, STATE)[0], np.empty(GAME.num_actions(), np.int8)
         state["dice"], state["throws_left"], state["boxes"][0] = dice, left, card
         legal_actions(state, options, mask)
         values = [-np.inf]
@@ -127,7 +127,7 @@ def some_batch(values: YumValues, num_players: int = 2, num_games: int = 24) -> 
     generator = np.random.default_rng(8)
     for step in range(num_games):
         rows = batch.all_rows[step:]
-        wish = generator.random((len(rows), GAME.num_actions)) * batch.masks[rows]
+        wish = generator.random((len(rows), GAME.num_actions())) * batch.masks[rows]
         wish[:, FILL:] *= generator.choice([1, 9], (len(rows), 1))
         batch.step(np.argmax(wish, axis=1), rows)
     return batch

@@ -71,7 +71,7 @@ def some_view(num_players: int, **options: Any) -> View:
     generator = np.random.default_rng(3)
     for step in range(12 * num_players):
         rows = batch.all_rows[: 40 - 36 * step // (12 * num_players)]  # the later rows stay behind
-        wish = generator.random((len(rows), GAME.num_actions))
+        wish = generator.random((len(rows), GAME.num_actions()))
         wish[:, PLACE:] += generator.random((len(rows), 1)) < 0.6
         batch.step(np.argmax(wish * batch.masks[rows], axis=1), rows)
     return batch.view()

@@ -89,7 +89,7 @@ def some_view(seed: int, options: dict[str, Any]) -> View:
     for step in range(110):
         rows = batch.all_rows[: max(8, 24 - step // 5)]  # the later rows stay behind
         fill_first = generator.random((len(rows), 1)) < 0.6
-        wish = generator.random((len(rows), GAME.num_actions))
+        wish = generator.random((len(rows), GAME.num_actions()))
         wish[:, 31:] += fill_first
         batch.step(np.argmax(wish * batch.masks[rows], axis=1), rows)
     return batch.view()

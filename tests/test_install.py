@@ -118,7 +118,7 @@ env.step(env.action_space.sample(info["action_mask"]))
 envs = gymnasium.make_vec("{game.gymnasium_id}", num_envs=3, opponents="random")
 print(aec.metadata["name"], envs.reset(seed=1)[0].shape)
 """
-    assert said(python, code) == f"{name}_v{game.version} {(3, game.layout(game.default_players).size)}"
+    assert said(python, code) == f"{name}_v{game.version} {(3, game.layout(game.make_options()).size)}"
 
 
 def test_wheel__trains_with_a_packaged_configuration_by_its_command(python: Path, tmp_path: Path) -> None:

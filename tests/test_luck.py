@@ -67,7 +67,7 @@ def learn_from_values(values: PointValues, path: Path) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(1)
         wanted = torch.softmax(torch.from_numpy(-lost / 0.3).float(), 1)
-        widths = (inputs.shape[1], *HIDDEN, YUM.num_actions)
+        widths = (inputs.shape[1], *HIDDEN, YUM.num_actions())
         layers = [torch.nn.Linear(*sizes) for sizes in pairwise(widths)]
         network = torch.nn.Sequential(*(part for layer in layers for part in (layer, torch.nn.ReLU())))[:-1]
         optimizer = torch.optim.Adam(network.parameters(), 2e-3)
@@ -77,13 +77,13 @@ def learn_from_values(values: PointValues, path: Path) -> Path:
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-    shapes = tensor_shapes(inputs.shape[1], YUM.num_actions, HIDDEN)
+    shapes = tensor_shapes(inputs.shape[1], YUM.num_actions(), HIDDEN)
     tensors = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     for place, layer in enumerate(layers):
         for part in ("weight", "bias"):
             tensors[f"policy.{place}.{part}"] = getattr(layer, part).detach().numpy()
     card = make_card(YUM, options, HIDDEN, "relu")
-    save_checkpoint(path, card, Network(tensors, inputs.shape[1], YUM.num_actions, HIDDEN, "relu"))
+    save_checkpoint(path, card, Network(tensors, inputs.shape[1], YUM.num_actions(), HIDDEN, "relu"))
     return path
 
 

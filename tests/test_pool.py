@@ -19,11 +19,11 @@ EVENLY = (np.arange(100_000) + 0.5) / 100_000  # noise spread evenly, so that sh
 
 
 def snapshot(steps: int) -> CheckpointPolicy:
-    size = YUM.layout(2).size
+    size = YUM.layout(YUM.make_options(2)).size
     generator = np.random.default_rng(steps)
-    shapes = tensor_shapes(size, YUM.num_actions, (4,))
+    shapes = tensor_shapes(size, YUM.num_actions(), (4,))
     tensors = {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    network = Network(tensors, size, YUM.num_actions, (4,), "tanh")
+    network = Network(tensors, size, YUM.num_actions(), (4,), "tanh")
     return CheckpointPolicy(f"step-{steps:09d}", YUM, YUM.make_options(2, {}), network, deterministic=False)
 
 

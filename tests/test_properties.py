@@ -76,9 +76,9 @@ def test_equal_observations__have_equal_masks(name: str) -> None:
 def test_yum_mask__can_be_told_from_the_observation(throws_left: int, high_low: str, crossed_high: str) -> None:
     """Whatever Low and High hold and the dice show: a state made of nothing but what is seen has the same mask."""
     game = load_game("yum")
-    rules, layout = game.rules, game.layout(2)
+    rules, layout = game.rules, game.layout(game.make_options(2))
     options = game.make_options(2, {"high_low": high_low, "crossed_high": crossed_high})
-    seen, masks = np.zeros(layout.size, np.float32), np.zeros((2, game.num_actions), np.int8)
+    seen, masks = np.zeros(layout.size, np.float32), np.zeros((2, game.num_actions()), np.int8)
     state, rebuilt = np.zeros(2, rules.STATE)
     throws = {sum(dice): dice for dice in combinations_with_replacement(range(1, 7), 5)}
     for low, high, dice in product((OPEN, 0, *range(21, 30)), (OPEN, 0, *range(22, 31)), throws.values()):

@@ -383,7 +383,8 @@ def test_seat_env__observations_stay_in_the_space() -> None:
 
 
 def test_script__is_what_the_first_dice_show() -> None:
-    layout = load_game("yum").layout(2)
+    game = load_game("yum")
+    layout = game.layout(game.make_options(2))
     env, envs = SeatEnv("yum", seat=0), SeatVectorEnv(3, "yum", seat=0)
     shown = [env.reset(seed=1, options={"script": [6, 2, 2, 5, 1]})[0]]
     shown.extend(envs.reset(seed=1, options={"script": [6, 2, 2, 5, 1]})[0])
@@ -563,10 +564,12 @@ def test_opponents__that_answer_in_another_form_are_named() -> None:
 
 def test_opponents__bound_to_another_table_are_refused_at_once(tmp_path: Path) -> None:
     game = load_game("yum")
-    size, net = game.layout(3).size, (4,)
-    tensors = {name: np.zeros(shape, np.float32) for name, shape in tensor_shapes(size, game.num_actions, net).items()}
+    size, net = game.layout(game.make_options(3)).size, (4,)
+    tensors = {
+        name: np.zeros(shape, np.float32) for name, shape in tensor_shapes(size, game.num_actions(), net).items()
+    }
     card = make_card(game, game.make_options(3, {}), net, "relu")
-    save_checkpoint(tmp_path / "three.safetensors", card, Network(tensors, size, game.num_actions, net, "relu"))
+    save_checkpoint(tmp_path / "three.safetensors", card, Network(tensors, size, game.num_actions(), net, "relu"))
     with pytest.raises(ValueError, match=r"three plays Yum with 3 seats .*, not Yum with 2 seats"):
         SeatEnv("yum", opponents=str(tmp_path / "three.safetensors"))
     with pytest.raises(ValueError, match=r"three plays Yum with 3 seats .*, not Yahtzee Jr. with 3 seats"):

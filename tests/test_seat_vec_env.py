@@ -65,7 +65,7 @@ def test_masked_ppo__learns_without_a_warning(name: str) -> None:
         model.learn(64)
     assert model.num_timesteps == 64
     assert not (model.policy.action_net.weight == before).all()
-    masks = model.rollout_buffer.action_masks.reshape(-1, env.game.num_actions)
+    masks = model.rollout_buffer.action_masks.reshape(-1, env.game.num_actions())
     actions = model.rollout_buffer.actions.reshape(-1).astype(int)
     assert masks[np.arange(len(actions)), actions].all()
 
@@ -80,7 +80,7 @@ def test_masks__are_where_sb3_contrib_looks() -> None:
     env.reset()
     assert is_masking_supported(env)
     for masks in (env.action_masks(), env.env_method("action_masks"), get_action_masks(env)):
-        assert (masks.dtype, masks.shape) == (np.bool_, (5, env.game.num_actions))
+        assert (masks.dtype, masks.shape) == (np.bool_, (5, env.game.num_actions()))
         np.testing.assert_array_equal(masks, env.table.batch.masks == 1)
     masks = env.action_masks()
     np.testing.assert_array_equal(env.env_method("action_masks", indices=[1, 3]), masks[[1, 3]])

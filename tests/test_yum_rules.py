@@ -95,7 +95,7 @@ class Table:
         self.chance = (new_streams(0, 1)[0], new_script([int(face) for face in script], 6))
 
     def legal(self) -> set[int]:
-        mask = np.full(GAME.num_actions, 7, np.int8)
+        mask = np.full(GAME.num_actions(), 7, np.int8)
         rules.legal_actions(self.state, self.options, mask)
         assert set(mask.tolist()) <= {0, 1}
         return set(np.flatnonzero(mask).tolist())

@@ -17,7 +17,7 @@ GAME = Game(
     rules=cast(Rules, rules),
     layout=observe.layout,
     observe=observe.observe,
-    action_names=render.action_names(),
+    action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
 )

@@ -26,9 +26,9 @@ from fivedice.envs.yahtzee_jr.rules import (
 )
 
 
-def layout(num_players: int) -> Layout:
-    """The table for a number of seats."""
-    seats = num_players
+def layout(options: Any) -> Layout:
+    """The table for an options record."""
+    seats = int(options["num_players"])
     return Layout(
         [
             *turn_pieces(seats),

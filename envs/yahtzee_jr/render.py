@@ -18,7 +18,7 @@ from fivedice.envs.yahtzee_jr.rules import (
 FACES = (*CHARACTERS, "Clubhouse")
 
 
-def action_names() -> tuple[str, ...]:
+def action_names(options: Any) -> tuple[str, ...]:
     """Each action in a few words, dice by slot."""
     return (*keep_names(), *(f"place {character}" for character in CHARACTERS))
 

@@ -18,7 +18,7 @@ from fivedice.envs.yum.rules import (
 )
 
 
-def action_names() -> tuple[str, ...]:
+def action_names(options: Any) -> tuple[str, ...]:
     """Each action in a few words, dice by slot."""
     return (*keep_names(), *(f"fill {box}" for box in BOXES))
 
