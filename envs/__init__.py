@@ -17,7 +17,8 @@ import pettingzoo
 if TYPE_CHECKING:
     from fivedice.envs.spec import Game
 
-GAMES = {"yum": 0, "yahtzee_jr": 0}  # every game's name, which is its folder's, and the version in its ids
+# Every game's name, which is its folder's, and the version in its ids.
+GAMES = {"yum": 0, "yahtzee_jr": 0, "set_cubed": 0}
 
 __all__ = ["GAMES", "load_game"]
 

@@ -93,7 +93,7 @@ def play_rules(case: Case, row: int, episodes: int) -> Played:
     rules, options = game.rules, game.make_options(case.num_players, case.options)
     script = new_script(case.script, 6)
     streams = new_streams(SEED, 1, row)
-    size = game.layout(game.make_options(case.num_players)).size
+    size = game.layout(options).size
     state = np.zeros(1, rules.STATE)[0]
     for episode in range(episodes):
         if episode:
@@ -107,7 +107,7 @@ def play_rules(case: Case, row: int, episodes: int) -> Played:
         rewards = (0.0,) * case.num_players
         rules.setup(state, options, chance)
         while True:
-            mask = np.zeros(game.num_actions(), np.int8)
+            mask = np.zeros(game.num_actions(options), np.int8)
             rules.legal_actions(state, options, mask)
             seen = np.zeros((case.num_players, size), np.float32)
             for seat in range(case.num_players):

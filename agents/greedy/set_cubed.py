@@ -1,0 +1,155 @@
+"""Greedy play of SET Cubed: the most points from this turn, exactly, and no thought for what it leaves."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.agents.greedy.set_cubed_extra import best_keep
+from fivedice.agents.greedy.set_cubed_turn import NO_ACTION, best_lay
+from fivedice.envs.kernel import kernel
+from fivedice.envs.set_cubed import GAME
+from fivedice.envs.set_cubed.board import NONE, column_of, is_undeclared, num_laid, row_of
+from fivedice.envs.set_cubed.dice import SIDES
+from fivedice.envs.set_cubed.drawing import num_cells
+from fivedice.envs.set_cubed.faces import NUM_FACES, THIRD, WILD
+from fivedice.envs.set_cubed.hand import HAND, hand_size, sort_hand
+from fivedice.envs.set_cubed.legal import laid_face
+from fivedice.envs.set_cubed.rules import EXTRA, OPENING, declare_action, end_action, keep_action
+from fivedice.envs.spec import Options, State
+from fivedice.envs.view import View
+
+NEAR = 1e-9
+
+
+@kernel
+def open_play(state: State, options: Options, mask: NDArray[np.int8]) -> int:
+    """The next action of a SET on the logo with the fewest WILDs; the first cell of the logo first."""
+    best, most = -1, -1
+    shown = state["hand_faces"][state["player"]]
+    laid = num_laid(state)
+    for action in range(len(mask)):
+        if mask[action]:
+            if is_undeclared(state, options):
+                naturals = naturals_with(state, action - int(declare_action(options)), NONE, laid - 1, options)
+            else:
+                slot = action // int(num_cells(options))
+                if shown[slot] != WILD:
+                    naturals = 1 + naturals_with(state, int(shown[slot]), slot, laid, options)
+                else:
+                    naturals = 0
+                    for face in range(NUM_FACES):
+                        naturals = max(naturals, naturals_with(state, face, slot, laid, options))
+            if naturals > most:
+                best, most = action, naturals
+    return best
+
+
+@kernel
+def naturals_with(state: State, face: int, slot: int, laid: int, options: Options) -> int:
+    """How many dice that are no WILDs the SET still gets once die number `laid` of it is a face; below 0 if none."""
+    shown = state["hand_faces"][state["player"]]
+    most = -10
+    if laid == 2:
+        return 0 if face == THIRD[laid_face(state, 0, options), laid_face(state, 1, options)] else most
+    for second in range(hand_size(shown)):
+        if second == slot:
+            continue
+        if laid == 1:
+            if shown[second] == WILD:
+                most = max(most, 0)
+            elif shown[second] == THIRD[laid_face(state, 0, options), face]:
+                most = max(most, 1)
+        else:
+            for third in range(second + 1, HAND):
+                if third == slot or shown[third] == NONE:
+                    continue
+                if shown[third] == WILD:
+                    most = max(most, int(shown[second] != WILD))
+                elif shown[third] == THIRD[face, shown[second]]:
+                    most = max(most, 2)
+    return most
+
+
+@kernel
+def lay_only(state: State, options: Options) -> tuple[int, float]:
+    """The next action of the best turn without a swap, and its points."""
+    action, points = best_lay(state, options)
+    return end_action(options) if action == NO_ACTION else action, float(points)
+
+
+def with_swap(go_on: Callable[..., tuple[int, float]]) -> Callable[..., tuple[int, float]]:
+    """The next action of the best turn, and the points it can expect, if `go_on` tells them after one swap."""
+
+    @kernel
+    def best_turn(state: State, options: Options) -> tuple[int, float]:
+        """The action and the points; leaves the state as it was."""
+        best, most = lay_only(state, options)
+        if num_laid(state) > 0:
+            return best, most
+        player = int(state["player"])
+        dice, shown = state["hand_dice"][player], state["hand_faces"][player]
+        for cell in range(num_cells(options)):
+            row, column = row_of(cell, options), column_of(cell, options)
+            if not state["wild"][row, column]:
+                continue
+            for slot in range(HAND):
+                if shown[slot] == state["faces"][row, column]:
+                    dice_before, shown_before = dice.copy(), shown.copy()
+                    taken = int(state["dice"][row, column])
+                    state["dice"][row, column], state["wild"][row, column] = dice[slot], 0
+                    total = 0.0
+                    for side in range(SIDES):
+                        dice[slot], shown[slot] = taken, options["dice"][taken, side] - 1
+                        sort_hand(dice, shown)
+                        total += go_on(state, options)[1]
+                        dice[:], shown[:] = dice_before, shown_before
+                    state["dice"][row, column], state["wild"][row, column] = taken, 1
+                    if total / SIDES > most + NEAR:
+                        best, most = slot * num_cells(options) + cell, total / SIDES
+        return best, most
+
+    return best_turn
+
+
+best_turn = with_swap(with_swap(lay_only))  # of a chain of swaps, the next two
+
+
+@kernel
+def decide(states: Any, options: Options, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
+    """Write an action (N,) for each of the decisions `states` (N,), which are worked on, with legal actions `masks`."""
+    for i in range(len(states)):
+        state = states[i]
+        if state["phase"] == EXTRA:
+            actions[i] = keep_action(options) + best_keep(state, options)
+        elif state["phase"] == OPENING:
+            actions[i] = open_play(state, options, masks[i])
+        else:
+            actions[i] = best_turn(state, options)[0]
+
+
+class GreedySetCubed:
+    """Plays the turn that scores the most, of all turns that there are.
+
+    - *Turn*: every way to lay up to three dice, WILDs at every face, by search; of ways that are equally good the first
+      that the search meets. If nothing scores it ends the turn.
+    - *Swap*: if it raises the expected points of the turn, over the six faces of the die that comes back. Of a chain of
+      swaps it reckons with the next two.
+    - *Opening*: a SET with as few WILDs as there are.
+    - *EXTRA roll*: keeps the dice with which it is likeliest to have something to lay on the board as it is now,
+      exactly, over all throws; what others will lay before its turn is not foreseen. See `best_keep`.
+    """
+
+    name = "greedy"
+
+    def act(self, view: View) -> NDArray[np.int64]:
+        """The action of each decision of `view`, (N,) int64."""
+        if view.game is not GAME:
+            raise ValueError(f"this greedy policy plays {GAME.title}, not {view.game.title}")
+        actions = np.empty(len(view), np.int64)
+        decide(view.states.copy(), view.options, view.masks, actions)
+        return actions
+
+
+GREEDY = GreedySetCubed()

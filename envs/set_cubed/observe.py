@@ -1,0 +1,186 @@
+"""What a seat of SET Cubed sees: the table, and the function that writes it.
+
+The seat itself comes first, then the others in turn order. The table makes the space, the page and the named views; a
+test holds the function against it. Pieces of shape (rows, columns), or (planes, rows, columns), are pictures of the
+board for a convolutional network.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.kernel import kernel
+from fivedice.envs.set_cubed.board import (
+    EDGE,
+    EMPTY,
+    MOST_LAID,
+    NONE,
+    NUM_WINDOWS,
+    column_of,
+    is_undeclared,
+    num_laid,
+    points_at,
+    row_of,
+)
+from fivedice.envs.set_cubed.dice import NUM_DICE, SIDES
+from fivedice.envs.set_cubed.drawing import LOGO, bonus, num_cells, num_columns, num_rows, printed
+from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
+from fivedice.envs.set_cubed.hand import HAND, hand_size
+from fivedice.envs.set_cubed.legal import completing_face, mark_faces, mark_lays
+from fivedice.envs.set_cubed.rules import EXTRA, OPENING, OVER
+from fivedice.envs.spec import Layout, Piece
+
+FEATURES = 9  # three colours, three shapes, three numbers
+SHOWN = FEATURES + 1  # and WILD
+PHASES = 4
+MANY_POINTS = 12.0  # for one die; what is above is shown as this
+MOST_POINTS = 200.0  # for a game
+
+
+def layout(options: Any) -> Layout:
+    """The table for an options record."""
+    seats, board = int(options["num_players"]), (int(num_rows(options)), int(num_columns(options)))
+    return Layout(
+        [
+            Piece("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
+            Piece("opener", (seats,), 0, 1, "1 for the seat that starts every round"),
+            Piece("phase", (PHASES,), 0, 1, "one-hot: opening, turn, EXTRA roll, over"),
+            Piece("declares", (1,), 0, 1, "1 if a WILD is to be declared"),
+            Piece("laid", (MOST_LAID + 1,), 0, 1, "0, 1, 2 or 3 dice laid in this turn, one-hot"),
+            Piece("has_laid", (1,), 0, 1, "1 if anybody has laid a die in this round"),
+            Piece("idle_rounds", (1,), 0, 1, "rounds in a row in which nobody has / 10"),
+            Piece("dice_left", (1,), 0, 1, "dice in the bag / 42"),
+            Piece("score", (seats,), 0, 1, "points so far / 200, at most 1"),
+            Piece(
+                "hands", (seats, HAND, SHOWN), 0, 1, "each die's upper face: colour, shape, number, each one-hot, WILD"
+            ),
+            Piece("own_dice", (HAND, NUM_FACES + 1), 0, 1, "how often each own die has each face, the last WILD, / 6"),
+            Piece("declare_points", (NUM_FACES,), 0, 1, "points that declaring each face gives now / 12, at most 1"),
+            Piece("lay_points", (HAND, *board), 0, 1, "points that laying each die there gives now / 12, at most 1"),
+            Piece("features", (FEATURES, *board), 0, 1, "each die's colour, shape, number, each one-hot"),
+            Piece("wild", board, 0, 1, "1 where a WILD lies, also under its declared face"),
+            Piece("laid_now", board, 0, 1, "1 for each die laid in this turn"),
+            Piece("waiting", board, 0, 1, "1 for the die that waits for its SET"),
+            Piece("bonus", board, 0, 1, "the value of each bonus square that is still free / 9"),
+            Piece("logo", board, 0, 1, "1 for each cell of the logo that is still free"),
+        ]
+    )
+
+
+@kernel
+def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
+    """Write what `seat` sees into `out`, the pieces of the table one after the other."""
+    num_players, cells = int(options["num_players"]), int(num_cells(options))
+    is_mover = seat == state["player"] and state["phase"] != OVER
+    out[:] = 0.0
+    if state["phase"] != OVER:
+        out[(int(state["player"]) - seat + num_players) % num_players] = 1.0
+    at = num_players
+    out[at + (int(state["opener"]) - seat + num_players) % num_players] = 1.0
+    at += num_players
+    out[at + int(state["phase"])] = 1.0
+    at += PHASES
+    out[at] = is_undeclared(state, options)
+    at += 1
+    out[at + num_laid(state)] = 1.0
+    at += MOST_LAID + 1
+    out[at] = state["has_laid"]
+    out[at + 1] = state["idle_rounds"] / 10.0
+    dice_left = at + 2
+    at += 3
+    num_left = NUM_DICE
+    hands = at + num_players
+    for turn in range(num_players):
+        other = (seat + turn) % num_players
+        out[at + turn] = min(1.0, state["scores"][other] / MOST_POINTS)
+        shown = state["hand_faces"][other]
+        for slot in range(hand_size(shown)):
+            show_face(int(shown[slot]), 1, hands + (turn * HAND + slot) * SHOWN, out)
+            num_left -= 1
+    at = hands + num_players * HAND * SHOWN
+    for slot in range(hand_size(state["hand_faces"][seat])):
+        for side in range(SIDES):
+            face = int(options["dice"][state["hand_dice"][seat, slot], side]) - 1
+            out[at + slot * (NUM_FACES + 1) + face] += np.float32(1.0 / SIDES)
+    at += HAND * (NUM_FACES + 1)
+    if is_mover:
+        show_points(state, options, out[at : at + NUM_FACES], out[at + NUM_FACES : at + NUM_FACES + HAND * cells])
+    at += NUM_FACES + HAND * cells
+    out[dice_left] = (num_left - show_board(state, options, out[at:])) / float(NUM_DICE)
+
+
+@kernel
+def show_face(face: int, step: int, at: int, out: NDArray[np.float32]) -> None:
+    """Write a face's features, and WILD, into every `step`-th number from `at`."""
+    if face == WILD:
+        out[at + FEATURES * step] = 1.0
+        return
+    out[at + face // 9 * step] = 1.0
+    out[at + (3 + face // 3 % 3) * step] = 1.0
+    out[at + (6 + face % 3) * step] = 1.0
+
+
+@kernel
+def show_board(state: Any, options: Any, planes: NDArray[np.float32]) -> int:
+    """Write the planes from ``features`` on; returns how many dice are on the board."""
+    cells, number = num_cells(options), 0
+    wild = FEATURES * cells
+    cell = 0
+    for row in range(EDGE, EDGE + num_rows(options)):
+        for column in range(EDGE, EDGE + num_columns(options)):
+            face = int(state["faces"][row, column])
+            if face == EMPTY:
+                if printed(options, cell) == LOGO:
+                    planes[wild + 4 * cells + cell] = 1.0
+                elif printed(options, cell):
+                    planes[wild + 3 * cells + cell] = printed(options, cell) / 9.0
+            else:
+                number += 1
+                show_face(face, cells, cell, planes)  # a WILD not declared yet has no features
+                planes[wild + cell] = state["wild"][row, column]
+            cell += 1
+    for place in range(num_laid(state)):
+        planes[wild + cells + int(state["laid"][place])] = 1.0
+    if state["waiting"] != NONE:
+        planes[wild + 2 * cells + int(state["waiting"])] = 1.0
+    return number
+
+
+@kernel
+def show_points(state: Any, options: Any, declares: NDArray[np.float32], lays: NDArray[np.float32]) -> None:
+    """Write ``declare_points`` and ``lay_points`` for the player."""
+    is_opening = state["phase"] == OPENING
+    if state["phase"] == EXTRA:
+        return
+    if is_undeclared(state, options):
+        cell = int(state["laid"][num_laid(state) - 1])
+        mark_faces(state, is_opening, options, declares)
+        for face in range(NUM_FACES):
+            if declares[face]:
+                points = points_at(state, row_of(cell, options), column_of(cell, options), face, 0, options)
+                declares[face] = min(1.0, points / MANY_POINTS)
+        return
+    mark_lays(state, is_opening, options, lays)
+    cells, shown = num_cells(options), state["hand_faces"][state["player"]]
+    for slot in range(hand_size(shown)):
+        for cell in range(cells):
+            if lays[slot * cells + cell]:
+                lays[slot * cells + cell] = lay_points(state, int(shown[slot]), cell, options)
+
+
+@kernel
+def lay_points(state: Any, face: int, cell: int, options: Any) -> float:
+    """The points of laying a face on a cell, a WILD at its best, with the bonus; 0 for a swap."""
+    row, column = row_of(cell, options), column_of(cell, options)
+    points = 0
+    if state["faces"][row, column] != EMPTY:
+        return 0.0
+    if face != WILD:
+        points = points_at(state, row, column, face, 1, options)
+    else:
+        for window in range(NUM_WINDOWS):
+            declared = completing_face(state, row, column, window, options)
+            if declared != NONE:
+                points = max(points, points_at(state, row, column, declared, 0, options))
+    return min(1.0, (points + bonus(options, cell)) / MANY_POINTS)
