@@ -114,7 +114,7 @@ def play_games(
             if values is not None:
                 given_away[start + rows, view.seats] += regrets(values, view, actions)
             batch.step(actions, rows, restart=False)
-            rows = rows[~batch.terminated[rows]]
+            rows = rows[~batch.over[rows]]
         points[start : start + len(here)], won = batch.results(batch.all_rows)
         shares[start : start + len(here)] = won / won.sum(axis=1, keepdims=True)
         progress(len(here))

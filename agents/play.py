@@ -135,7 +135,7 @@ def play_game(
     batch.reset(seed)
     console.print(f"You are player_{seat}.", highlight=False)
     try:
-        while not batch.terminated[0]:
+        while not batch.over[0]:
             mover = int(batch.movers[0])
             action = policies[mover].act(batch.view())
             if policies[mover] is not person:

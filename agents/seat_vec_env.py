@@ -20,7 +20,9 @@ class SeatVecEnv(VecEnv):
     Observations are float32 (N, size). A reward is everything that the learner's seat was paid from one of its
     decisions to its next, times `reward_scale`. A finished game is followed by the next at once, as Stable-Baselines3
     has it: its info holds ``terminal_observation``, ``score`` (points), ``rank`` (1 for a win, alone or shared),
-    ``win`` (1, a share of 1, or 0), ``seat``, ``opponents`` (names), and ``episode`` for the learner's own log.
+    ``win`` (1, a share of 1, or 0), ``seat``, ``opponents`` (names), and ``episode`` for the learner's own log. A game
+    that its limit of turns cut short has ``cut_short``. It has been paid like any other, so ``TimeLimit.truncated``
+    stays False: there is nothing to come that the learner should estimate and add.
 
     Args:
         game: what is played, or its name.
@@ -87,15 +89,16 @@ class SeatVecEnv(VecEnv):
             rewards += (self.score_coef * (table.scores() - scores)).astype(np.float32)
         self.returns += rewards
         self.lengths += 1
-        terminated = batch.terminated.copy()
+        over = batch.over
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        finished = np.flatnonzero(terminated)
+        finished = np.flatnonzero(over)
         if len(finished):
-            outcome = table.outcome(finished)
+            outcome, cut_short = table.outcome(finished), batch.truncated[finished].tolist()
             for i, row in enumerate(finished):
                 infos[row] = {
                     "terminal_observation": outcome.observations[i],
                     "TimeLimit.truncated": False,
+                    "cut_short": cut_short[i],
                     "score": float(outcome.scores[i]),
                     "rank": int(outcome.ranks[i]),
                     "win": float(outcome.wins[i]),
@@ -106,7 +109,7 @@ class SeatVecEnv(VecEnv):
             self.returns[finished] = 0.0
             self.lengths[finished] = 0
             table.restart(finished)
-        return batch.observations.copy(), rewards, terminated, infos
+        return batch.observations.copy(), rewards, over, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (N, num_actions)."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fivedice.envs.spec import Game
 
 # Every game's name, which is its folder's, and the version in its ids.
-GAMES = {"yum": 0, "yahtzee_jr": 0, "set_cubed": 0}
+GAMES = {"yum": 0, "yahtzee_jr": 0, "showdown_yahtzee": 0, "set_cubed": 0}
 
 __all__ = ["GAMES", "load_game"]
 

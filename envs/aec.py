@@ -34,7 +34,8 @@ class Snapshot(NamedTuple):
     state: NDArray[np.void]
     stream: NDArray[np.void]
     script: NDArray[np.void]
-    agents: dict[str, tuple[float, float, bool]]  # of each live agent: reward, reward not collected yet, terminated
+    # Of each live agent: reward, reward not collected yet, terminated, truncated.
+    agents: dict[str, tuple[float, float, bool, bool]]
     selection: str
     skipped: str | None
 
@@ -152,7 +153,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         if not self.agents:
             raise ValueError("the game is over and every agent has left; call reset()")
         agent = self.agent_selection
-        if self.terminations[agent]:
+        if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         batch = self._batch
@@ -168,16 +169,17 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         batch.step_one(int(action))
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.agents, batch.rewards[0].tolist(), strict=True))
-        if batch.terminated[0]:
-            self._end()
+        if batch.over[0]:
+            self._end(truncated=bool(batch.truncated[0]))
         else:
             self._accumulate_rewards()
             self.agent_selection = self.possible_agents[batch.movers[0]]
         self._print()
 
-    def _end(self) -> None:
+    def _end(self, *, truncated: bool = False) -> None:
         self._accumulate_rewards()
-        self.terminations = dict.fromkeys(self.agents, True)
+        self.terminations = dict.fromkeys(self.agents, not truncated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
         self._batch.masks[0] = 0
         self._deads_step_first()
 
@@ -207,7 +209,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
     def view(self) -> View:
         """The decision that waits, as a policy takes it: ``policy.act(env.view())`` is an array of one action."""
         self._require_reset("view")
-        if not self.agents or self.terminations[self.agent_selection]:
+        if not self.agents or self._is_over():
             raise ValueError("the game is over: there is nothing left to decide")
         return self._batch.view()
 
@@ -228,7 +230,12 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             stream=batch.streams.copy(),
             script=batch.scripts.copy(),
             agents={
-                agent: (self.rewards[agent], self._cumulative_rewards[agent], self.terminations[agent])
+                agent: (
+                    self.rewards[agent],
+                    self._cumulative_rewards[agent],
+                    self.terminations[agent],
+                    self.truncations[agent],
+                )
                 for agent in self.agents
             },
             selection=self.agent_selection,
@@ -254,10 +261,10 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.rewards = {agent: kept[0] for agent, kept in snapshot.agents.items()}
         self._cumulative_rewards = {agent: kept[1] for agent, kept in snapshot.agents.items()}
         self.terminations = {agent: kept[2] for agent, kept in snapshot.agents.items()}
-        self.truncations = dict.fromkeys(self.agents, False)
+        self.truncations = {agent: kept[3] for agent, kept in snapshot.agents.items()}
         self.infos = {agent: {} for agent in self.agents}
         self.agent_selection, self._skip_agent_selection = snapshot.selection, snapshot.skipped
-        if not self.agents or any(self.terminations.values()):
+        if not self.agents or self._is_over():
             batch.masks[0] = 0
 
     def clone(self, seed: int | None = None) -> "DiceEnv":
@@ -281,6 +288,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
     def _settings(self) -> dict[str, Any]:
         # The kind of reward is among them because a snapshot holds rewards not collected yet.
         return {"num_players": self._batch.num_players, "reward": REWARDS[self._batch.kind], **self.options}
+
+    def _is_over(self) -> bool:
+        return any(self.terminations.values()) or any(self.truncations.values())
 
     def _require_reset(self, method: str) -> None:
         if "agents" not in self.__dict__:

@@ -39,7 +39,7 @@ def make_loops(game: Game) -> Loops:
     setup, apply = game.rules.setup, game.rules.apply
     current_player, legal_actions = game.rules.current_player, game.rules.legal_actions
     is_terminal, scores, winners = game.rules.is_terminal, game.rules.scores, game.rules.winners
-    observe = game.observe
+    observe, is_truncated = game.observe, game.is_truncated
 
     @kernel
     def start(rows: Rows, states: Any, options: Any, streams: Any, scripts: NDArray[np.void]) -> None:
@@ -59,6 +59,7 @@ def make_loops(game: Game) -> Loops:
         scripts: NDArray[np.void],
         rewards: NDArray[np.float64],
         terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
         movers: NDArray[np.int8],
         masks: NDArray[np.int8],
         observations: NDArray[np.float32],
@@ -80,7 +81,8 @@ def make_loops(game: Game) -> Loops:
             if over:
                 winners(state, options, won)
             pay(kind, before, after, over, won, rewards[row])
-            terminated[row] = over
+            truncated[row] = over and is_truncated(state, options)
+            terminated[row] = over and not truncated[row]
             if over and restart:
                 streams[row]["game"][1] += 1
                 streams[row]["drawn"][:] = 0
@@ -170,7 +172,8 @@ class Batch:
         masks: (N, num_actions) int8, its legal actions.
         movers: (N,) int8, the seat to move.
         rewards: (N, num_players) float64, what the last step paid each seat.
-        terminated: (N,) bool, whether the last step ended the game.
+        terminated: (N,) bool, whether the game came to its end with the last step.
+        truncated: (N,) bool, whether the last step cut it short, at a limit of turns; it is paid all the same.
     """
 
     def __init__(
@@ -204,6 +207,7 @@ class Batch:
         self.movers = np.zeros(num_games, np.int8)
         self.rewards = np.zeros((num_games, self.num_players))
         self.terminated = np.zeros(num_games, np.bool_)
+        self.truncated = np.zeros(num_games, np.bool_)
         self._one_action = np.zeros(1, np.int64)
         self._has_started = False
 
@@ -226,16 +230,22 @@ class Batch:
         self.streams["scripted"] = 0
         self.scripts = np.tile(entries, (self.num_games, 1))
         self.rewards[:] = 0.0
-        self.terminated[:] = False
+        self.terminated[:] = self.truncated[:] = False
         make_loops(self.game).start(self.all_rows, self.states, self.options, self.streams, self.scripts)
         self.show()
+
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """(N,) whether the last step was the last of its game."""
+        over: NDArray[np.bool_] = self.terminated | self.truncated
+        return over
 
     def restart(self, rows: Rows) -> None:
         """Start the next game in each of `rows`."""
         rows = self._checked_rows(rows)
         self.streams["game"][rows, 1] += 1
         self.streams["drawn"][rows] = 0
-        self.terminated[rows] = False
+        self.terminated[rows] = self.truncated[rows] = False
         make_loops(self.game).start(rows, self.states, self.options, self.streams, self.scripts)
         self.show(rows)
 
@@ -245,7 +255,7 @@ class Batch:
         self.scripts = np.zeros((self.num_games, 0), SCRIPT)
         self._has_started = True
         self.rewards[:] = 0.0
-        self.terminated[:] = False
+        self.terminated[:] = self.truncated[:] = False
         self.show()
 
     def show(self, rows: Rows | None = None) -> None:
@@ -259,8 +269,9 @@ class Batch:
         Args:
             actions: (R,) integers, one for each of `rows`.
             rows: (R,) int64, distinct rows whose games go on.
-            restart: whether a finished game starts anew at once. The rewards and ``terminated`` are then still those
-                of the game that ended, while the state, mover, mask and observation are those of the new one.
+            restart: whether a finished game starts anew at once. The rewards, ``terminated`` and ``truncated`` are
+                then still those of the game that ended, while the state, mover, mask and observation are those of the
+                new one.
 
         Raises:
             ValueError: an action is not legal; says which, and what was.
@@ -290,6 +301,7 @@ class Batch:
             self.scripts,
             self.rewards,
             self.terminated,
+            self.truncated,
             self.movers,
             self.masks,
             self.observations,

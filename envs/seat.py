@@ -75,10 +75,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             ValueError: the action is not legal; the game is as it was.
         """
         self.table.step(np.asarray(action).reshape(1))
-        terminated = bool(self.table.batch.terminated[0])
+        terminated, truncated = bool(self.table.batch.terminated[0]), bool(self.table.batch.truncated[0])
         info = self._info()
         observation = self.table.batch.observations[0].copy()
-        if terminated:
+        if terminated or truncated:
             outcome = self.table.outcome(self.table.batch.all_rows)
             observation = outcome.observations[0]
             info |= {
@@ -87,7 +87,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
                 "seat": int(self.table.seats[0]),
                 "opponents": self.table.opponents(0),
             }
-        return observation, float(self.table.paid[0]), terminated, False, info
+        return observation, float(self.table.paid[0]), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (num_actions,), as sb3-contrib asks for them."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.chance import Chance
+from fivedice.envs.kernel import kernel
 from fivedice.envs.option import Option, Value
 
 State: TypeAlias = Any  # one record of the game's STATE dtype (np.void in Python, a Numba record when compiled)
@@ -38,13 +39,19 @@ class Rules(Protocol):
         """Carry out a legal `action`, and what chance does before the next decision."""
 
     def is_terminal(self, state: State, options: Options) -> bool:
-        """Whether the game is over."""
+        """Whether the game is over, by itself or cut short."""
 
     def scores(self, state: State, options: Options, points: NDArray[np.float64]) -> None:
         """Write each seat's points so far."""
 
     def winners(self, state: State, options: Options, won: NDArray[np.int8]) -> None:
         """Write 1 for each seat that shares the win, else 0; meaningful once the game is over."""
+
+
+@kernel
+def never(state: State, options: Options) -> bool:
+    """`Game.is_truncated` of a game that always comes to its end."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ class Game:
         title: as on the box.
         version: the number in the ids; raised when observations, actions, rewards or rules change.
         min_players, max_players, default_players: how many seats there may be.
-        longest: no game has more decisions of one seat than this.
+        longest: no game has more decisions of one seat than this, but by a chance that is not worth a thought.
         face_names: what the faces of a die are called, from 1 up; each one word.
         rules: the module with the verbs.
         layout: the observation's table for an options record, which holds the number of seats too.
@@ -114,6 +121,8 @@ class Game:
             The first word is a verb that takes an s: a transcript says ``"player_0 keeps 5 5 5"``. Actions with the
             same words must come to the same.
         render: ``(state, options)`` as text for a terminal.
+        is_truncated: kernel ``(state, options)``, whether a game that is over was cut short by a limit of turns. It is
+            paid like any other that is over.
     """
 
     name: str
@@ -130,6 +139,7 @@ class Game:
     action_names: Callable[[Options], tuple[str, ...]]
     name_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
+    is_truncated: Callable[[State, Options], bool] = never
 
     def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
         # A game is its code: copies and pickles of what holds one refer to the folder's GAME.

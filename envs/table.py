@@ -2,7 +2,8 @@
 
 Every face with a single learner (Gymnasium, its vector form, Stable-Baselines3) runs this one. A transition is one
 decision of the learner to its next, with everything that its seat was paid in between; its first one also has what the
-seat was paid before it. The other seats' policies are asked in batches and change only between games.
+seat was paid before it. A game that is over before the learner has decided anything is no game for it, and the next one
+starts at once. The other seats' policies are asked in batches and change only between games.
 """
 
 import importlib
@@ -183,6 +184,13 @@ class Table:
         return [self.lineup.policy(int(number)).name for number in others]
 
     def _sit_down(self, rows: Rows) -> None:
+        """Seat the players in `rows` and play on to the learner's first decision, in a later game if there is none."""
+        self._take_seats(rows)
+        while (skipped := rows[self.batch.over[rows]]).size:
+            self.batch.restart(skipped)
+            self._take_seats(skipped)
+
+    def _take_seats(self, rows: Rows) -> None:
         players = self.batch.num_players
         streams = np.full(len(rows), SEATING, np.int64)
         if self.seat == "random":
@@ -202,7 +210,7 @@ class Table:
         """Let the other seats play until, in each of `rows`, the learner is to move or the game is over."""
         batch = self.batch
         while True:
-            rows = rows[~batch.terminated[rows] & (batch.movers[rows] != self.seats[rows])]
+            rows = rows[~batch.over[rows] & (batch.movers[rows] != self.seats[rows])]
             if not len(rows):
                 return
             deciders = self.seated[rows, batch.movers[rows]]

@@ -29,13 +29,13 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.aec import DiceEnv, Observation, Snapshot
-from fivedice.envs.chance import BLANK
+from fivedice.envs.chance import BLANK, SCRIPT
 from fivedice.envs.option import written
 from fivedice.envs.spec import Game, unknown_name
 from fivedice.envs.words import name_winners
 
 THROW = re.compile(r",? throws (.+)$")  # at the end of a line: that of an action, or one of its own
-FACES_PER_DECISION = 16  # room to record them; a game that draws more between two decisions is refused
+ROOM = 1000  # faces that can be recorded between two decisions; a game that draws more is refused
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game and its transcript; see `DiceEnv.reset`."""
         env, options = self.env, dict(options or {})
-        room = env.game.longest * len(env.possible_agents) * FACES_PER_DECISION
-        env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * room]})
+        env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * ROOM]})
         start = env.get_state()
         self._told = []
         self._tell_throws(None, 0, start)
@@ -82,23 +81,33 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
     def step(self, action: int | None) -> None:
         """Carry out an action and tell it; see `DiceEnv.step`."""
         env = self.env
-        if not env.agents or env.terminations[env.agent_selection]:
+        if not env.agents or _is_over(env, env.agent_selection):
             env.step(action)
             return
-        agent, before = env.agent_selection, env.get_state()
+        agent, before = env.agent_selection, self._with_room(env.get_state())
         env.step(action)
         after = env.get_state()
         assert action is not None
         self._told.append(tell(env, before, agent, int(action)))
         self._tell_throws(agent, int(before.stream["scripted"][0]), after)
-        if env.terminations[agent]:
+        if _is_over(env, agent):
             scores = ", ".join(f"{name} {points:g}" for name, points in env.scores().items())
             won = name_winners(env.game.rules.winners, after.state[0], env.options_record)
-            self._told += [f"final scores: {scores}", f"won by {won}"]
+            cut_short = ["cut short by the limit of turns"] if env.truncations[agent] else []
+            self._told += [*cut_short, f"final scores: {scores}", f"won by {won}"]
 
     def set_state(self, snapshot: Snapshot) -> None:
         """Not possible: a transcript has no gaps."""
         raise ValueError("a recorded game only goes forward; set the state of a clone() instead")
+
+    def _with_room(self, snapshot: Snapshot) -> Snapshot:
+        """Have blanks for the faces to come; the snapshot, with them if there were too few."""
+        if snapshot.script.shape[1] - int(snapshot.stream["scripted"][0]) >= ROOM // 2:
+            return snapshot
+        blanks = np.zeros((1, ROOM), SCRIPT)
+        snapshot = snapshot._replace(script=np.concatenate([snapshot.script, blanks], axis=1))
+        self.env.set_state(snapshot)
+        return snapshot
 
     def _tell_throws(self, actor: str | None, start: int, after: Snapshot) -> None:
         """Tell the throws since the script stood at `start`; one of the actor's own belongs to its action."""
@@ -120,6 +129,10 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         first = len(options) + 4  # after the id, the number of seats, the options and a blank line
         numbers = range(first, first + len(self._told))
         return Transcript(env.game, len(env.possible_agents), options, tuple(self._told), tuple(numbers))
+
+
+def _is_over(env: DiceEnv, agent: str) -> bool:
+    return env.terminations[agent] or env.truncations[agent]
 
 
 def tell(env: DiceEnv, snapshot: Snapshot, agent: str, action: int) -> str:
@@ -199,7 +212,7 @@ def replay(transcript: Transcript) -> Recorder:
         if agreed == len(transcript.lines):
             return game
         number, line = transcript.numbers[agreed], transcript.lines[agreed]
-        if all(game.terminations.values()):
+        if _is_over(game.env, game.env.agent_selection):
             raise ValueError(f"line {number}: {line!r} comes after the end of the game")
         game.step(_told_action(game.env, number, line))
 

@@ -93,18 +93,23 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {actions.shape}; use ({self.num_envs},)")
-        over_before = np.flatnonzero(batch.terminated)
+        over_before = np.flatnonzero(batch.over)
         if len(over_before) and self.autoreset_mode is AutoresetMode.DISABLED:
             raise ValueError(
                 f"the games in rows {over_before.tolist()} are over; call reset(options={{'reset_mask': …}}) first"
             )
-        live = np.flatnonzero(~batch.terminated)
+        live = np.flatnonzero(~batch.over)
         table.step(actions[live], live)
         if len(over_before):
             table.restart(over_before)
-        rewards, terminated = table.paid.copy(), batch.terminated.copy()
+        rewards, terminated, truncated, over = (
+            table.paid.copy(),
+            batch.terminated.copy(),
+            batch.truncated.copy(),
+            batch.over,
+        )
         infos: dict[str, Any] = {}
-        finished = np.flatnonzero(terminated)
+        finished = np.flatnonzero(over)
         if len(finished):
             outcome = table.outcome(finished)
             opponents = [table.opponents(int(row)) for row in finished]
@@ -121,15 +126,15 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             for name, values in fields.items():
                 infos[name] = np.zeros(self.num_envs, values.dtype)
                 infos[name][finished] = values
-                infos[f"_{name}"] = terminated.copy()
+                infos[f"_{name}"] = over.copy()
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 infos["final_info"] = {name: value for name, value in infos.items() if "final_obs" not in name}
-                infos["_final_info"] = terminated.copy()
+                infos["_final_info"] = over.copy()
         return (
             self._kept(batch.observations),
             rewards,
             terminated,
-            np.zeros(self.num_envs, np.bool_),
+            truncated,
             infos | self._infos(),
         )
 

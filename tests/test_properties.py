@@ -46,7 +46,7 @@ def play(env: DiceEnv, generator: np.random.Generator, decisions: int = 100_000)
     paid = dict.fromkeys(env.possible_agents, 0.0)
     # Later actions are chosen more often: in Yum the boxes, so that a game gets somewhere.
     for _ in range(decisions):
-        if any(env.terminations.values()):
+        if any(env.terminations.values()) or any(env.truncations.values()):
             break
         legal = np.flatnonzero(env.observe(env.agent_selection)["action_mask"])
         env.step(int(legal[-1 - int(len(legal) * generator.random() ** 2)]))

@@ -138,6 +138,7 @@ def test_vec_env__steps_are_what_sb3_expects() -> None:
             assert set(info) == {
                 "terminal_observation",
                 "TimeLimit.truncated",
+                "cut_short",
                 "score",
                 "rank",
                 "win",

@@ -1,0 +1,231 @@
+"""What a seat of Showdown Yahtzee sees: the table, and the function that writes it.
+
+The seat itself comes first, then the others in turn order. The table makes the space, the page and the named views; a
+test holds the function against it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.envs.dice import NUM_DICE, SIDES, count, total
+from fivedice.envs.kernel import kernel
+from fivedice.envs.showdown_yahtzee.rules import (
+    BEAT,
+    CARD_SPACES,
+    CHOOSING,
+    EMPTY,
+    NUM_CARDS,
+    NUM_NUMBERS,
+    NUM_SPACES,
+    chips_now,
+    has_card,
+    is_corner,
+    is_terminal,
+    least_dice,
+    longest_run,
+    may_stay,
+    score,
+    unused_cards,
+    wanted_cards,
+)
+from fivedice.envs.spec import Layout, Piece
+
+# Chances of three throws that aim at one thing alone, and five alike always do; a test reckons them.
+NUMBER_CHANCES = (0.93541, 0.69948, 0.35821, 0.11831, 0.04603)  # 1, 2, 3, 4 or 5 dice of one number
+FIXED_CHANCES = (0.74320, 0.29079, 0.36614, 0.61602, 0.26532, 0.41855)  # the six fixed cards
+MORE_CHIPS = (1.18385, 0.49983, 0.15781, 0.04603)  # expected chips more on an own number card with 1, 2, 3, 4
+
+STAKES = 5
+PLACE, STEAL, IMPROVE, CHOOSE_TARGET, CHOOSE_TO_STAY = range(STAKES)
+AHEAD = 4  # figures of each space ahead
+
+
+def layout(num_players: int) -> Layout:
+    """The table for a number of seats."""
+    seats = num_players
+    return Layout(
+        [
+            Piece("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
+            Piece(
+                "dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot; 0 before the first throw"
+            ),
+            Piece("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
+            Piece("throws_left", (4,), 0, 1, "0, 1, 2 or (before a choice) 3 throws left, one-hot"),
+            Piece(
+                "same", (NUM_DICE,), 0, 1, "of each die: dice like it, if the card of its number is wanted, in fifths"
+            ),
+            Piece("run", (1,), 0, 1, "longest run of faces / 5"),
+            Piece("dice_total", (1,), 0, 1, "the sum of the dice / 30"),
+            Piece("stake", (STAKES,), 0, 1, "place, steal, improve, choose a target or whether to stay, one-hot"),
+            Piece("target", (NUM_CARDS,), 0, 1, "the space played for (1-3, 5-7, 9-11, 13-15), one-hot"),
+            Piece("least_dice", (1,), 0, 1, "dice needed on the target's number card / 6; 0 for other targets"),
+            Piece("wanted", (NUM_CARDS,), 0, 1, "1 for each card that the right dice would claim"),
+            Piece("chips_now", (NUM_CARDS,), 0, 1, "chips on each card if it is claimed now / most on a card"),
+            Piece("unused", (NUM_CARDS,), 0, 1, "1 for each card that is not on the board"),
+            Piece("card", (NUM_CARDS, NUM_CARDS), 0, 1, "the card on each of the twelve spaces, one-hot"),
+            Piece("owner", (seats, NUM_CARDS), 0, 1, "1 where a seat's chips lie: seat, space"),
+            Piece("chips", (NUM_CARDS,), 0, 1, "chips on each space / most on a card"),
+            Piece("pawns", (seats, NUM_SPACES), 0, 1, "the space of each seat's pawn, one-hot"),
+            Piece("worth", (NUM_CARDS,), 0, 1, "of each opponent's card: chips / most on a card x chance to steal it"),
+            Piece(
+                "ahead", (6, AHEAD), 0, 1, "1 to 6 spaces ahead: is empty, is own, is a corner, worth of trying there"
+            ),
+            Piece("more", (1,), 0, 1, "chips to be expected of staying here / most on a card"),
+            Piece("showdown", (1,), 0, 1, "1 in the Showdown"),
+            Piece("last_turn", (seats,), 0, 1, "1 for each seat that has had or has its last turn"),
+            Piece("score", (seats,), 0, 1, "chips on the board / most there can be"),
+            Piece("lead", (1,), -1, 1, "own chips less the most of another seat, in the same unit"),
+            Piece("turns_left", (1,), 0, 1, "turns after this one until the game is cut short / max_turns"),
+        ]
+    )
+
+
+@kernel
+def steal_chance(state: Any, options: Any, space: int) -> float:
+    """The chance to steal the card on a space with three throws that aim at nothing else."""
+    card = int(state["card"][space])
+    if card >= NUM_NUMBERS:
+        return float(FIXED_CHANCES[card - NUM_NUMBERS])
+    needed = int(state["chips"][space]) + (options["steal"] == BEAT)
+    return float(NUMBER_CHANCES[min(needed, NUM_DICE) - 1])
+
+
+@kernel
+def trying_gives(state: Any, options: Any, space: int, seat: int) -> float:
+    """About how many chips a seat may expect of a try for the card on a space."""
+    if state["owner"][space] != seat:
+        return steal_chance(state, options, space) * int(state["chips"][space])
+    return float(MORE_CHIPS[int(state["chips"][space]) - 1]) if may_stay(state, space) else 0.0
+
+
+@kernel
+def most_on_card(options: Any) -> int:
+    """The most chips that can lie on one card."""
+    most = NUM_DICE
+    for card in range(NUM_CARDS - NUM_NUMBERS):
+        most = max(most, int(options["chips"][card]))
+    return most
+
+
+@kernel
+def most_on_board(options: Any) -> int:
+    """The most chips that can lie on the board."""
+    most = NUM_DICE * NUM_NUMBERS
+    for card in range(NUM_CARDS - NUM_NUMBERS):
+        most += int(options["chips"][card])
+    return most
+
+
+@kernel
+def show_dice(state: Any, options: Any, out: NDArray[np.float32]) -> int:
+    """Write the pieces from `dice` to `dice_total` into the zeros of `out`; returns where the next piece starts."""
+    dice, wanted = state["dice"], wanted_cards(state)
+    at = NUM_DICE * SIDES
+    out[at + SIDES + int(state["throws_left"])] = 1.0
+    if state["target"] != CHOOSING:
+        for slot in range(NUM_DICE):
+            out[slot * SIDES + int(dice[slot]) - 1] = 1.0
+            if has_card(wanted, int(dice[slot]) - 1):
+                out[at + SIDES + 4 + slot] = count(dice, dice[slot]) / 5.0
+        for face in range(SIDES):
+            out[at + face] = count(dice, face + 1) / 5.0
+        out[at + SIDES + 4 + NUM_DICE] = longest_run(dice) / 5.0
+        out[at + SIDES + 4 + NUM_DICE + 1] = total(dice) / 30.0
+    return at + SIDES + 4 + NUM_DICE + 2
+
+
+@kernel
+def show_stake(state: Any, options: Any, out: NDArray[np.float32]) -> int:
+    """Write the pieces from `stake` to `unused` into the zeros of `out`; returns where the next piece starts."""
+    space, player, wanted, unused = int(state["target"]), state["player"], wanted_cards(state), unused_cards(state)
+    most = most_on_card(options)
+    if space == CHOOSING:
+        out[CHOOSE_TARGET if is_corner(state["pawns"][player]) else CHOOSE_TO_STAY] = 1.0
+    else:
+        if state["card"][space] == EMPTY:
+            out[PLACE] = 1.0
+        else:
+            out[IMPROVE if state["owner"][space] == player else STEAL] = 1.0
+            if state["card"][space] < NUM_NUMBERS:
+                out[STAKES + NUM_CARDS] = least_dice(state, options, space) / 6.0
+        out[STAKES + space - 1 - space // 4] = 1.0
+    at = STAKES + NUM_CARDS + 1
+    for card in range(NUM_CARDS):
+        if has_card(wanted, card):
+            out[at + card] = 1.0
+            out[at + NUM_CARDS + card] = chips_now(state, options, card) / most
+        out[at + 2 * NUM_CARDS + card] = has_card(unused, card)
+    return at + 3 * NUM_CARDS
+
+
+@kernel
+def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> int:
+    """Write the pieces from `card` to `more` into the zeros of `out`; returns where the next piece starts."""
+    num_players, most = int(options["num_players"]), most_on_card(options)
+    owners = NUM_CARDS * NUM_CARDS
+    chips = owners + num_players * NUM_CARDS
+    pawns = chips + NUM_CARDS
+    worth = pawns + num_players * NUM_SPACES
+    ahead = worth + NUM_CARDS
+    for number in range(NUM_CARDS):
+        space = CARD_SPACES[number]
+        if state["card"][space] != EMPTY:
+            out[number * NUM_CARDS + int(state["card"][space])] = 1.0
+            turn = (int(state["owner"][space]) - seat + num_players) % num_players
+            out[owners + turn * NUM_CARDS + number] = 1.0
+            out[chips + number] = state["chips"][space] / most
+            if turn > 0:
+                out[worth + number] = trying_gives(state, options, space, seat) / most
+    for turn in range(num_players):
+        out[pawns + turn * NUM_SPACES + int(state["pawns"][(seat + turn) % num_players])] = 1.0
+    here = int(state["pawns"][seat])
+    for step in range(6):
+        space = (here + step + 1) % NUM_SPACES
+        if is_corner(space):
+            out[ahead + step * AHEAD + 2] = 1.0
+        elif state["card"][space] == EMPTY:
+            out[ahead + step * AHEAD] = 1.0
+        else:
+            out[ahead + step * AHEAD + 1] = state["owner"][space] == seat
+            out[ahead + step * AHEAD + 3] = trying_gives(state, options, space, seat) / most
+    more = ahead + 6 * AHEAD
+    if state["owner"][here] == seat:
+        out[more] = trying_gives(state, options, here, seat) / most
+    return more + 1
+
+
+@kernel
+def show_course(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
+    """Write the pieces from `showdown` to the end into the zeros of `out`."""
+    num_players, last_turns, most = int(options["num_players"]), int(state["last_turns"]), most_on_board(options)
+    out[0] = last_turns > 0
+    lead, best = 0, 0
+    for turn in range(num_players):
+        other = (seat + turn) % num_players
+        # Last turns go round from seat to seat; the player's is the latest.
+        since = (int(state["player"]) - other + num_players) % num_players
+        out[1 + turn] = since < last_turns
+        points = score(state, other)
+        out[1 + num_players + turn] = points / most
+        if turn == 0:
+            lead = points
+        elif turn == 1 or points > best:
+            best = points
+    out[1 + 2 * num_players] = (lead - best) / most
+    out[2 + 2 * num_players] = max(0, int(options["max_turns"]) - int(state["turns"])) / options["max_turns"]
+
+
+@kernel
+def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
+    """Write what `seat` sees into `out`, the pieces of the table one after the other."""
+    num_players = int(options["num_players"])
+    out[:] = 0.0
+    if not is_terminal(state, options):
+        out[(int(state["player"]) - seat + num_players) % num_players] = 1.0
+    at = num_players
+    at += show_dice(state, options, out[at:])
+    at += show_stake(state, options, out[at:])
+    at += show_board(state, options, int(seat), out[at:])
+    show_course(state, options, int(seat), out[at:])
