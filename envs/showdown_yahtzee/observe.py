@@ -42,9 +42,9 @@ PLACE, STEAL, IMPROVE, CHOOSE_TARGET, CHOOSE_TO_STAY = range(STAKES)
 AHEAD = 4  # figures of each space ahead
 
 
-def layout(num_players: int) -> Layout:
-    """The table for a number of seats."""
-    seats = num_players
+def layout(options: Any) -> Layout:
+    """The table for an options record."""
+    seats = int(options["num_players"])
     return Layout(
         [
             Piece("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),

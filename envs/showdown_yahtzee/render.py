@@ -32,7 +32,7 @@ RING = {(0, 0): 0, (0, 1): 1, (0, 2): 2, (0, 3): 3, (0, 4): 4, (1, 4): 5, (2, 4)
 RING |= {(4, 4): 8, (4, 3): 9, (4, 2): 10, (4, 1): 11, (4, 0): 12, (3, 0): 13, (2, 0): 14, (1, 0): 15}
 
 
-def action_names() -> tuple[str, ...]:
+def action_names(options: Any) -> tuple[str, ...]:
     """Each action in a few words."""
     claims = [f"claim {card}" for card in CARDS]
     targets = [f"target space {CARD_SPACES[number]}" for number in range(NUM_CARDS)]
