@@ -15,6 +15,7 @@ from fivedice.agents.files import digest, write_whole
 from fivedice.agents.network import Network, likeliest, sampled
 from fivedice.envs import load_game
 from fivedice.envs.spec import Game, Options
+from fivedice.envs.standard import show_standard
 from fivedice.envs.view import View
 
 FORMAT = "fivedice checkpoint 1"
@@ -29,7 +30,9 @@ REQUIRED = {
 }
 
 
-def make_card(game: Game, options: Options, net_arch: tuple[int, ...], activation: str) -> dict[str, Any]:
+def make_card(
+    game: Game, options: Options, net_arch: tuple[int, ...], activation: str, standard_form: bool = False
+) -> dict[str, Any]:
     """The part of a card that says what a policy plays; the trainer adds how it came about."""
     num_players = int(options["num_players"])
     return {
@@ -39,7 +42,7 @@ def make_card(game: Game, options: Options, net_arch: tuple[int, ...], activatio
         "options": game.options_dict(options),
         "observation_digest": game.layout(options).digest,
         "action_digest": game.action_digest(options),
-        "network": {"net_arch": list(net_arch), "activation": activation},
+        "network": {"net_arch": list(net_arch), "activation": activation, "standard_form": standard_form},
     }
 
 
@@ -73,10 +76,13 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
         net_arch, activation = card["network"].get("net_arch"), card["network"].get("activation")
         if not isinstance(net_arch, list) or not all(type(width) is int for width in net_arch):
             raise ValueError("its card does not give net_arch as a list of widths")
+        standard_form = card["network"].get("standard_form", False)
+        if not isinstance(standard_form, bool) or (standard_form and game.standard is None):
+            raise ValueError(f"its card gives standard_form as {standard_form!r}, which {game.title} does not have")
         network = Network(tensors, layout.size, game.num_actions(options), net_arch, activation)
     except (ValueError, TypeError) as error:
         _refuse(path, error)
-    return CheckpointPolicy(path.stem, game, options, network, deterministic=deterministic)
+    return CheckpointPolicy(path.stem, game, options, network, standard_form=standard_form, deterministic=deterministic)
 
 
 class CheckpointPolicy:
@@ -86,15 +92,23 @@ class CheckpointPolicy:
         name: what tables and infos call it.
         game, options: what it plays.
         network: how.
+        standard_form: whether the network is shown standard forms (`fivedice.envs.standard`).
         deterministic: whether it plays its likeliest action, or draws from its probabilities with the view's noise.
     """
 
     def __init__(
-        self, name: str, game: Game, options: Options, network: Network, *, deterministic: bool = True
+        self,
+        name: str,
+        game: Game,
+        options: Options,
+        network: Network,
+        *,
+        standard_form: bool = False,
+        deterministic: bool = True,
     ) -> None:
         self.name = name
         self.game, self.options, self.network = game, options, network
-        self.deterministic = deterministic
+        self.standard_form, self.deterministic = standard_form, deterministic
 
     def check(self, game: Game, options: Options) -> None:
         """Refuse a table of another game, or of other options or seats, with a ValueError."""
@@ -110,12 +124,20 @@ class CheckpointPolicy:
         self.check(view.game, view.options)
         if not view.masks.any(axis=1).all():
             raise ValueError("a row of the view has no legal action: its game is over")
-        actions = np.empty(len(view), np.int64)
-        logits = self.network.logits(view.observations)
+        if not self.standard_form:
+            return self._choose(view.observations, view.masks, view.noise)
+        shown = show_standard(self.game, self.options, view.states, view.seats)
+        return shown.names(self._choose(shown.observations, shown.masks, view.noise))
+
+    def _choose(
+        self, observations: NDArray[np.float32], masks: NDArray[np.int8], noise: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        actions = np.empty(len(masks), np.int64)
+        logits = self.network.logits(observations)
         if self.deterministic:
-            likeliest(logits, view.masks, actions)
+            likeliest(logits, masks, actions)
         else:
-            sampled(logits, view.masks, view.noise, actions)
+            sampled(logits, masks, noise, actions)
         return actions
 
 

@@ -291,8 +291,8 @@ def exploit(
     boards
         Which boards are different to the policy: all of them (a day for a checkpoint); names, all but those that differ
         in the names of characters alone (some minutes); points, of finished rows only the points of either seat (a
-        minute); kinds, only the difference in points (half a minute). If not given, points for a checkpoint, and kinds
-        for the others, which look no further.
+        minute); kinds, only the difference in points (half a minute). If not given, points for a checkpoint, which is
+        as good as all if it was trained on standard forms, and kinds for the others, which look no further.
     """
     from fivedice.agents.exploit import exploit as reckon
     from fivedice.agents.report import exploitability_table, progress_bar
@@ -307,7 +307,8 @@ def exploit(
         boards = "points" if hasattr(asked, "options") else "kinds"
     with progress_bar(console, "percent", 100) as advance:
         found = reckon(asked, record, boards=boards, progress=advance)
-    console.print(exploitability_table(asked.name, found, title=_table_in_words(game, record)))
+    as_it_is = boards == "all" or not hasattr(asked, "options") or (asked.standard_form and boards != "kinds")
+    console.print(exploitability_table(asked.name, found, as_it_is=as_it_is, title=_table_in_words(game, record)))
 
 
 def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool) -> dict[str, Policy]:

@@ -60,8 +60,12 @@ class TrainConfig:
     """win (+1 and -1 at the end), score (points as scored) or margin (own less others'); win, or score alone."""
     reward_scale: Annotated[float, Parameter(validator=Number(gt=0))] = 1.0
     """What a reward is multiplied with before the learner sees it."""
-    score_coef: Weight = 0.0
-    """At the start, a reward on top for each point that the learner scores; it falls in a straight line to 0."""
+    margin_coef: Weight = 0.0
+    """At the start, a reward on top for each point of lead gained; it goes in a straight line to margin_coef_end."""
+    margin_coef_end: Weight = 0.0
+    """The reward on top at the end."""
+    standard_form: bool = True
+    """Show positions that come to the same as one, in games that have a standard form."""
     opponents: Mix = field(default_factory=Mix)
     """How often each kind of opponent is dealt to a seat."""
 

@@ -125,10 +125,16 @@ def _cell(measure: Measure, value: float) -> str:
     return f"{100 * value:.1f} %" if measure.is_share else f"{value:.2f}"
 
 
-def exploitability_table(name: str, found: "Exploitability", *, title: str) -> RichTable:
-    """What a policy wins from either seat, and what two perfect players do."""
+def exploitability_table(name: str, found: "Exploitability", *, as_it_is: bool, title: str) -> RichTable:
+    """What a policy wins from either seat, and what two perfect players do.
+
+    Args:
+        as_it_is: whether the figures are those of the policy itself, or of it with similar boards shown to it as one.
+    """
+    exact = "exact" if as_it_is else f"exact for {name} with similar boards shown to it as one"
     caption = (
-        f"exact; a drawn game counts half\n{found.num_boards:,} boards before a turn, {found.num_decisions:,} decisions"
+        f"{exact}; a drawn game counts half\n"
+        f"{found.num_boards:,} boards before a turn, {found.num_decisions:,} decisions"
     )
     table = _table(title, caption)
     for heading in ("wins", "moving first", "second", "mean"):

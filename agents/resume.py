@@ -31,7 +31,9 @@ def save_resume(training: "Training") -> None:
     for number, snapshot in pool.snapshots().items():
         path = _snapshot_path(training.folder, number)
         if not path.exists():
-            card = make_card(training.game, training.options, config.net_arch, config.activation)
+            card = make_card(
+                training.game, training.options, config.net_arch, config.activation, training.standard_form
+            )
             save_checkpoint(path, card | {"steps": int(snapshot.name.removeprefix("step-"))}, snapshot.network)
     kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it
     notes = {
@@ -147,6 +149,7 @@ def _running_games(training: "Training") -> dict[str, NDArray[Any]]:
         "games.owed": table.owed,
         "games.returns": env.returns,
         "games.lengths": env.lengths,
+        "games.margins": env.margins,
         "games.starts": np.asarray(training.model._last_episode_starts, np.uint8),
     }
 
@@ -159,7 +162,8 @@ def _restore_games(training: "Training", tensors: dict[str, NDArray[Any]]) -> No
     table.seats[:], table.seated[:] = tensors["games.seats"], tensors["games.seated"]
     table.owed[:] = tensors["games.owed"]
     env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
-    training.model._last_obs = table.batch.observations.copy()
+    env.margins[:] = tensors["games.margins"]
+    training.model._last_obs = env.show()
     training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
 
 

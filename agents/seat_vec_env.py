@@ -10,8 +10,10 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
 from fivedice.envs import load_game
+from fivedice.envs.batch import Rows
 from fivedice.envs.spec import Game
-from fivedice.envs.table import Opponents, Table
+from fivedice.envs.standard import show_standard
+from fivedice.envs.table import Opponents, Outcome, Table
 
 
 class SeatVecEnv(VecEnv):
@@ -29,10 +31,13 @@ class SeatVecEnv(VecEnv):
         num_envs: how many games.
         opponents, seat, num_players, reward, options: as for `Table`.
         reward_scale: what a reward is multiplied with.
+        standard_form: whether positions that come to the same are shown as one (`fivedice.envs.standard`). Actions are
+            then those of the positions shown.
 
     Attributes:
-        score_coef: a reward on top, for a curriculum from points to wins: this much for each point that the learner
-            scores. It may be changed at any time; 0 at first.
+        margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
+            learner's lead over the mean of the others grows (its own points, alone at the table). It may be changed at
+            any time; 0 at first.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class SeatVecEnv(VecEnv):
         num_players: int | None = None,
         reward: str | None = None,
         reward_scale: float = 1.0,
+        standard_form: bool = False,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
@@ -52,7 +58,10 @@ class SeatVecEnv(VecEnv):
             self.game, num_envs, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
         )
         self.reward_scale = reward_scale
-        self.score_coef = 0.0
+        self.standard_form = standard_form
+        if standard_form and self.game.standard is None:
+            raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")
+        self.margin_coef = 0.0
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()
         actions = spaces.Discrete(self.table.batch.num_actions)
@@ -61,6 +70,7 @@ class SeatVecEnv(VecEnv):
         self._actions = np.zeros(num_envs, np.int64)
         self.returns = np.zeros(num_envs)
         self.lengths = np.zeros(num_envs, np.int64)
+        self.margins = np.zeros(num_envs)  # the lead that `margin_coef` has paid for
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Play that seed's games from the next reset on; row i plays its game i."""
@@ -73,20 +83,23 @@ class SeatVecEnv(VecEnv):
         self._seed = None
         self.returns[:] = 0.0
         self.lengths[:] = 0
-        return self.table.batch.observations.copy()
+        self.margins[:] = 0.0
+        return self.show()
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Take the actions that `step_wait` carries out."""
         self._actions = np.asarray(actions)
+        if self.standard_form:
+            self._actions = self._shown.names(self._actions)
 
     def step_wait(self) -> VecEnvStepReturn:
         """Carry out the actions, let the others play, and start the next game where one is over."""
         table, batch = self.table, self.table.batch
-        scores = table.scores() if self.score_coef else 0.0
         table.step(self._actions)
         rewards = (table.paid * self.reward_scale).astype(np.float32)
-        if self.score_coef:
-            rewards += (self.score_coef * (table.scores() - scores)).astype(np.float32)
+        margins = table.margins()
+        rewards += (self.margin_coef * (margins - self.margins)).astype(np.float32)
+        self.margins = margins
         self.returns += rewards
         self.lengths += 1
         over = batch.over
@@ -94,9 +107,10 @@ class SeatVecEnv(VecEnv):
         finished = np.flatnonzero(over)
         if len(finished):
             outcome, cut_short = table.outcome(finished), batch.truncated[finished].tolist()
+            last = self._last_observations(finished, outcome)
             for i, row in enumerate(finished):
                 infos[row] = {
-                    "terminal_observation": outcome.observations[i],
+                    "terminal_observation": last[i],
                     "TimeLimit.truncated": False,
                     "cut_short": cut_short[i],
                     "score": float(outcome.scores[i]),
@@ -108,12 +122,22 @@ class SeatVecEnv(VecEnv):
                 }
             self.returns[finished] = 0.0
             self.lengths[finished] = 0
+            self.margins[finished] = 0.0
             table.restart(finished)
-        return batch.observations.copy(), rewards, over, infos
+        return self.show(), rewards, over, infos
+
+    def show(self) -> NDArray[np.float32]:
+        """The decisions that wait, (N, size) float32."""
+        batch = self.table.batch
+        if not self.standard_form:
+            return batch.observations.copy()
+        self._shown = show_standard(self.game, batch.options, batch.states, self.table.seats)
+        return self._shown.observations
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (N, num_actions)."""
-        return self.table.batch.masks.astype(np.bool_)
+        masks = self._shown.masks if self.standard_form else self.table.batch.masks
+        return masks.astype(np.bool_)
 
     def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> Any:
         """Only ``"action_masks"``, which sb3-contrib asks for: one array (N, num_actions), not a list of rows."""
@@ -140,6 +164,12 @@ class SeatVecEnv(VecEnv):
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def _last_observations(self, finished: Rows, outcome: Outcome) -> NDArray[np.float32]:
+        if not self.standard_form:
+            return outcome.observations
+        batch, seats = self.table.batch, self.table.seats[finished]
+        return show_standard(self.game, batch.options, batch.states[finished], seats).observations
 
     def _get_indices(self, indices: VecEnvIndices) -> Iterable[int]:
         return range(self.num_envs) if indices is None else [indices] if isinstance(indices, int) else indices

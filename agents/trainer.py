@@ -64,6 +64,7 @@ class Training:
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
+        self.standard_form = config.standard_form and self.game.standard is not None
         check(config, self.num_players)
         if config.torch_threads:
             torch.set_num_threads(config.torch_threads)
@@ -79,6 +80,7 @@ class Training:
             num_players=self.num_players,
             reward=config.reward,
             reward_scale=config.reward_scale,
+            standard_form=self.standard_form,
             **options,
         )
         self.env.seed(config.seed)
@@ -125,7 +127,7 @@ class Training:
             while self.steps < config.total_timesteps and not stop.requested:
                 before = self.steps
                 model.ent_coef = self._between(config.ent_coef, config.ent_coef_end)
-                self.env.score_coef = self._between(config.score_coef, 0.0)
+                self.env.margin_coef = self._between(config.margin_coef, config.margin_coef_end)
                 model.learn(rollout, callback=watch, reset_num_timesteps=False)
                 if passes(before, self.steps, config.snapshot_every):
                     self.add_snapshot()
@@ -170,7 +172,9 @@ class Training:
             self.config.net_arch,
             self.config.activation,
         )
-        return CheckpointPolicy(name, self.game, self.options, network, deterministic=deterministic)
+        return CheckpointPolicy(
+            name, self.game, self.options, network, standard_form=self.standard_form, deterministic=deterministic
+        )
 
     def add_snapshot(self) -> None:
         """Let the learner as it is now play as an opponent, in games that start from here on."""
@@ -200,7 +204,7 @@ class Training:
 
     def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
         """Write the learner as a checkpoint, with what its evaluation said."""
-        card = make_card(self.game, self.options, self.config.net_arch, self.config.activation)
+        card = make_card(self.game, self.options, self.config.net_arch, self.config.activation, self.standard_form)
         card |= {
             "reward": self.env.table.batch.reward,
             "steps": self.steps,

@@ -92,6 +92,25 @@ def is_three_and_two(dice: Dice) -> bool:
     return bool((low_pair or high_pair) and dice[0] != dice[4])
 
 
+@kernel
+def name_keeps(dice: Dice, actions: NDArray[np.int64]) -> None:
+    """Write for each set of slots in a standard form (`fivedice.envs.standard`) which set it is in the position.
+
+    The single slots, ``actions[1 << slot]``, are written already. Of the sets that keep the same faces only one is
+    named, the one with the first slots of each face; the others become -1.
+    """
+    actions[0] = 0
+    for keep in range(1, KEEP_ALL):
+        first = keep & -keep
+        if keep != first:
+            actions[keep] = actions[first] | actions[keep ^ first]
+    for slot in range(1, NUM_DICE):
+        if dice[slot] == dice[slot - 1]:
+            for keep in range(KEEP_ALL):
+                if (keep >> (slot - 1)) & 3 == 2:  # this slot without the one before it
+                    actions[keep] = -1
+
+
 def turn_pieces(num_players: int) -> list[Piece]:
     """What every seat sees of a turn of five dice: who is to move, the dice, the throws left."""
     return [

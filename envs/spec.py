@@ -123,6 +123,9 @@ class Game:
         render: ``(state, options)`` as text for a terminal.
         is_truncated: kernel ``(state, options)``, whether a game that is over was cut short by a limit of turns. It is
             paid like any other that is over.
+        standard: kernel ``(state, options, seat, out, actions)`` that makes the record ``out``, a copy of `state`, its
+            standard form for `seat`, and writes which action each action there is here into ``actions``
+            (num_actions,) int64, -1 for all but one of those that come to the same. None if there is no such form.
     """
 
     name: str
@@ -140,6 +143,7 @@ class Game:
     name_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
     is_truncated: Callable[[State, Options], bool] = never
+    standard: Callable[[State, Options, int, State, NDArray[np.int64]], None] | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
         # A game is its code: copies and pickles of what holds one refer to the folder's GAME.

@@ -374,18 +374,21 @@ def test_subproc_vec_env__of_seats_trains(start_method: str) -> None:
         env.close()
 
 
-def test_score_coef__pays_for_points_on_top() -> None:
-    env = SeatVecEnv("yahtzee_jr", 4, opponents="greedy", reward="win")
-    env.score_coef = 0.5
-    env.seed(3)
-    env.reset()
-    paid = np.zeros(4)
+@pytest.mark.parametrize("num_players", [1, 3])
+def test_margin_coef__pays_for_the_lead_on_top(num_players: int) -> None:
+    def env(reward: str) -> SeatVecEnv:
+        opponents = "greedy" if num_players > 1 else []
+        env = SeatVecEnv("yahtzee_jr", 4, opponents=opponents, num_players=num_players, reward=reward)
+        env.seed(3)
+        env.reset()
+        return env
+
+    kinds = ("win", "margin") if num_players > 1 else ("score", "score")
+    both, plain, lead = env(kinds[0]), env(kinds[0]), env(kinds[1])
+    both.margin_coef = 0.5
     finished = 0
     while finished < 8:
-        _, rewards, dones, infos = env.step(env.action_masks().argmax(axis=1))
-        paid += rewards
-        for row in np.flatnonzero(dones):
-            info = infos[row]
-            assert paid[row] == pytest.approx(0.5 * info["score"] + (1 if info["win"] else -1))
-            paid[row] = 0
-            finished += 1
+        actions = both.action_masks().argmax(axis=1)
+        rewards, dones = both.step(actions)[1:3]
+        assert rewards - plain.step(actions)[1] == pytest.approx(0.5 * lead.step(actions)[1], abs=1e-6)
+        finished += dones.sum()

@@ -3,7 +3,7 @@
 from typing import cast
 
 from fivedice.envs.spec import Game, Rules
-from fivedice.envs.yahtzee_jr import observe, render, rules
+from fivedice.envs.yahtzee_jr import observe, render, rules, standard
 
 GAME = Game(
     name="yahtzee_jr",
@@ -20,4 +20,5 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
+    standard=standard.standard,
 )
