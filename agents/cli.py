@@ -294,6 +294,7 @@ def exploit(
         minute); kinds, only the difference in points (half a minute). If not given, points for a checkpoint, which is
         as good as all if it was trained on standard forms, and kinds for the others, which look no further.
     """
+    from fivedice.agents.checkpoint import CheckpointPolicy
     from fivedice.agents.exploit import exploit as reckon
     from fivedice.agents.report import exploitability_table, progress_bar
 
@@ -303,11 +304,12 @@ def exploit(
         raise ValueError(f"{asked.name} plays {plays.title}; only policies for {game.title} can be reckoned")
     _, chosen = table_for(game, [asked], None, options)
     record = game.make_options(2, chosen)
+    checkpoint = asked if isinstance(asked, CheckpointPolicy) else None
     if boards is None:
-        boards = "points" if hasattr(asked, "options") else "kinds"
+        boards = "points" if checkpoint else "kinds"
     with progress_bar(console, "percent", 100) as advance:
         found = reckon(asked, record, boards=boards, progress=advance)
-    as_it_is = boards == "all" or not hasattr(asked, "options") or (asked.standard_form and boards != "kinds")
+    as_it_is = boards == "all" or checkpoint is None or (checkpoint.standard_form and boards != "kinds")
     console.print(exploitability_table(asked.name, found, as_it_is=as_it_is, title=_table_in_words(game, record)))
 
 

@@ -174,8 +174,9 @@ class Table:
     def margins(self) -> NDArray[np.float64]:
         """The learner's points so far less the mean of the others', (N,); its own points, if there are no others."""
         points, _ = self.batch.results(self.batch.all_rows)
-        own: NDArray[np.float64] = points[self.batch.all_rows, self.seats]
-        return own - (points.sum(axis=1) - own) / max(1, self.batch.num_players - 1)
+        own = points[self.batch.all_rows, self.seats]
+        margins: NDArray[np.float64] = own - (points.sum(axis=1) - own) / max(1, self.batch.num_players - 1)
+        return margins
 
     def opponents(self, row: int) -> list[str]:
         """The names of the other policies in `row`, in turn order after the learner."""

@@ -111,7 +111,7 @@ def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
         },
         "observation_digest": YUM.layout(YUM.make_options(2)).digest,
         "action_digest": YUM.action_digest(),
-        "network": {"net_arch": [8], "activation": "tanh"},
+        "network": {"net_arch": [8], "activation": "tanh", "standard_form": False},
     }
     assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)
 
@@ -207,6 +207,10 @@ REFUSED = {
     "seats of another network": (with_card(num_players=3), "laid out differently"),
     "observation layout": (with_card(observation_digest="0" * 16), "laid out differently from this version's"),
     "action layout": (with_card(action_digest="0" * 16), "laid out differently from this version's"),
+    "a form that the game has not": (
+        with_card(network={"net_arch": [8], "activation": "tanh", "standard_form": True}),
+        "gives standard_form as True, which Yum does not have",
+    ),
     "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network has float32 \(9, "),
     "more layers": (with_card(network={"net_arch": [8, 8], "activation": "tanh"}), "missing .*policy.2.bias"),
     "widths in words": (with_card(network={"net_arch": "88", "activation": "tanh"}), "net_arch as a list of widths"),

@@ -84,7 +84,8 @@ def test_train_help__explains_every_key(run: Run) -> None:
     keys = [field.name for field in fields(TrainConfig)] + [f"opponents.{field.name}" for field in fields(Mix)]
     for key in keys:
         if key not in ("options", "opponents"):  # shown as --options.zeros, --opponents.past, …
-            assert re.search(rf"--{key.replace('_', '-')}\b [^-]", said), key
+            flag = key.replace("_", "-")
+            assert re.search(rf"--{flag}\b (--no-{flag} )?[^-]", said), key
     for meaning in ("Games played side by side", "The newest snapshot of the learner", "[default: 0.2]", "--config"):
         assert meaning in said
 
