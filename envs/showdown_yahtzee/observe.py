@@ -9,16 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import NUM_DICE, SIDES, count, total
+from fivedice.envs.dice import NUM_DICE, SIDES, Dice, count, total
 from fivedice.envs.kernel import kernel
 from fivedice.envs.showdown_yahtzee.rules import (
     BEAT,
     CARD_SPACES,
+    CHANCE,
     CHOOSING,
     EMPTY,
+    FOUR_OF_A_KIND,
+    FULL_HOUSE,
     NUM_CARDS,
     NUM_NUMBERS,
     NUM_SPACES,
+    SMALL_STRAIGHT,
+    THREE_OF_A_KIND,
     chips_now,
     has_card,
     is_corner,
@@ -36,6 +41,8 @@ from fivedice.envs.spec import Layout, Piece
 NUMBER_CHANCES = (0.93541, 0.69948, 0.35821, 0.11831, 0.04603)  # 1, 2, 3, 4 or 5 dice of one number
 FIXED_CHANCES = (0.74320, 0.29079, 0.36614, 0.61602, 0.26532, 0.41855)  # the six fixed cards
 MORE_CHIPS = (1.18385, 0.49983, 0.15781, 0.04603)  # expected chips more on an own number card with 1, 2, 3, 4
+
+ASKED = (5, 5, 5, 5, 5, 5, 3, 4, 5, 4, 5, 5)  # dice that each card asks for, in `near`
 
 STAKES = 5
 PLACE, STEAL, IMPROVE, CHOOSE_TARGET, CHOOSE_TO_STAY = range(STAKES)
@@ -63,6 +70,16 @@ def layout(options: Any) -> Layout:
             Piece("least_dice", (1,), 0, 1, "dice needed on the target's number card / 6; 0 for other targets"),
             Piece("wanted", (NUM_CARDS,), 0, 1, "1 for each card that the right dice would claim"),
             Piece("chips_now", (NUM_CARDS,), 0, 1, "chips on each card if it is claimed now / most on a card"),
+            Piece(
+                "near",
+                (NUM_CARDS,),
+                0,
+                1,
+                "of each wanted card: useful dice / dice it asks for (5 for numbers, Chance)",
+            ),
+            Piece(
+                "useful", (NUM_CARDS, NUM_DICE), 0, 1, "of each wanted card: 1 for each die to keep when aiming at it"
+            ),
             Piece("unused", (NUM_CARDS,), 0, 1, "1 for each card that is not on the board"),
             Piece("card", (NUM_CARDS, NUM_CARDS), 0, 1, "the card on each of the twelve spaces, one-hot"),
             Piece("owner", (seats, NUM_CARDS), 0, 1, "1 where a seat's chips lie: seat, space"),
@@ -80,6 +97,57 @@ def layout(options: Any) -> Layout:
             Piece("turns_left", (1,), 0, 1, "turns after this one until the game is cut short / max_turns"),
         ]
     )
+
+
+@kernel
+def useful_dice(card: int, dice: Dice) -> int:
+    """The dice that a player may well keep who aims at one card, as a set of slots (bits)."""
+    first, last = 1, SIDES  # of the faces that are kept
+    most_of_one, least_of_one = NUM_DICE, 1  # dice of one face that are kept, and that there must be for it
+    if card < NUM_NUMBERS:
+        first = last = card + 1
+    elif card in (THREE_OF_A_KIND, FOUR_OF_A_KIND):
+        first = last = commonest(dice)
+    elif card == FULL_HOUSE:
+        most_of_one, least_of_one = 3, 2
+    elif card == CHANCE:
+        first = 5
+    else:
+        length = 4 if card == SMALL_STRAIGHT else 5
+        first, most_of_one = fullest(dice, length), 1
+        last = first + length - 1
+    kept = 0
+    for slot in range(NUM_DICE):
+        before = slot  # the first die of its face
+        while before > 0 and dice[before - 1] == dice[slot]:
+            before -= 1
+        is_enough = least_of_one == 1 or count(dice, dice[slot]) >= least_of_one
+        if first <= dice[slot] <= last and slot - before < most_of_one and is_enough:
+            kept |= 1 << slot
+    return kept
+
+
+@kernel
+def commonest(dice: Dice) -> int:
+    """The face that most dice show, the highest of those."""
+    best = 1
+    for face in range(2, SIDES + 1):
+        if count(dice, face) >= count(dice, best):
+            best = face
+    return best
+
+
+@kernel
+def fullest(dice: Dice, length: int) -> int:
+    """Where the run of so many faces begins of which most are there; the one nearest to the middle of those."""
+    best, most = 0, -1
+    for first in range(1, SIDES - length + 2):
+        there = 0
+        for face in range(first, first + length):
+            there += count(dice, face) > 0
+        if there > most or (there == most and length == 4 and first == 2):
+            best, most = first, there
+    return best
 
 
 @kernel
@@ -156,8 +224,14 @@ def show_stake(state: Any, options: Any, out: NDArray[np.float32]) -> int:
         if has_card(wanted, card):
             out[at + card] = 1.0
             out[at + NUM_CARDS + card] = chips_now(state, options, card) / most
-        out[at + 2 * NUM_CARDS + card] = has_card(unused, card)
-    return at + 3 * NUM_CARDS
+            useful, number = useful_dice(card, state["dice"]), 0
+            for slot in range(NUM_DICE):
+                if (useful >> slot) & 1:
+                    out[at + 3 * NUM_CARDS + card * NUM_DICE + slot] = 1.0
+                    number += 1
+            out[at + 2 * NUM_CARDS + card] = min(1.0, number / ASKED[card])
+        out[at + 3 * NUM_CARDS + NUM_CARDS * NUM_DICE + card] = has_card(unused, card)
+    return at + 4 * NUM_CARDS + NUM_CARDS * NUM_DICE
 
 
 @kernel
