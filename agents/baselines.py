@@ -76,6 +76,15 @@ def optimum(game: Game, options: Options) -> float | None:
     return value
 
 
+def is_solved(game: Game, options: Options) -> bool:
+    """Whether there is exact play of a game at a table with these options.
+
+    A module of ``agents/exact/`` says it by a function ``is_solved(options)``, if not all tables are solved.
+    """
+    solved = _solved(game)
+    return solved is not None and (not hasattr(solved, "is_solved") or bool(solved.is_solved(options)))
+
+
 def value_in_words(game: Game, options: Options) -> str:
     """What a game with these options is worth under exact play, in a sentence.
 

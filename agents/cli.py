@@ -1,5 +1,6 @@
-"""The command line: ``fivedice list | info | train | evaluate | play | solve | exploit``."""
+"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | …``."""
 
+import importlib.util
 import json
 import sys
 import tomllib
@@ -19,7 +20,7 @@ from rich.text import Text
 from fivedice.agents.baselines import value_in_words
 from fivedice.agents.config import CONFIG, Mix, TrainConfig, whole
 from fivedice.agents.evaluation import show_evaluation
-from fivedice.agents.policy import load
+from fivedice.agents.policy import load, load_all
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.option import Value, written
 from fivedice.envs.spec import Game, Options, unknown_name
@@ -170,7 +171,8 @@ def evaluate_policies(
     game
         What is played, as yum.
     policies
-        Two or more of random, greedy, optimal, or checkpoint files; one is enough to see its points.
+        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES), or checkpoint files; one is enough to
+        see its points.
     games
         How many games each pairing plays; every deal of dice is played once from each seat.
     seats
@@ -189,7 +191,7 @@ def evaluate_policies(
     spec = load_game(game)
     if not policies:
         raise ValueError("name at least one policy: random, greedy, optimal or a checkpoint file")
-    contenders = named_policies(policies, deterministic=not sampled)
+    contenders = load_all(policies, deterministic=not sampled)
     seats, chosen = table_for(spec, contenders.values(), seats, options)
     show_evaluation(
         console,
@@ -205,6 +207,79 @@ def evaluate_policies(
     )
 
 
+@app.command(name="tournament")
+def play_tournament(
+    game: str,
+    *policies: str,
+    games: Annotated[int, whole(least=1)] = 1000,
+    seats: Seats = None,
+    seed: Seed = 0,
+    workers: Annotated[int, whole(least=1, most=1024)] = 1,
+    sampled: bool = False,
+    out: Path | None = None,
+    options: GameOptions = None,
+) -> None:
+    """Rate policies by games at every table that they can make, every seat order and the same dice for all.
+
+    Writes tables of results as JSON and CSV, and a heat map. A tournament that was stopped goes on by the same command;
+    with more games or more policies it keeps the games that it has.
+
+    Parameters
+    ----------
+    game
+        What is played, as yum.
+    policies
+        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES), or checkpoint files.
+    games
+        How many games each table plays, or a little more: all seat orders equally often.
+    seats
+        Seats at the table, two or more. The first checkpoint's, or the game's default, if not given.
+    seed
+        Of dice and of what is random in policies.
+    workers
+        How many processes play. Results do not depend on it.
+    sampled
+        Checkpoints draw from their probabilities instead of playing their likeliest action.
+    out
+        The folder for the results; tournaments/GAME-SEATS-seats if not given.
+    """
+    from fivedice.agents.ranking import rank
+    from fivedice.agents.report import progress_bar
+    from fivedice.agents.tournament import Tournament, ask_once, contender, play_tournament
+    from fivedice.agents.tournament_report import PICTURE, tournament_tables, write_results
+
+    spec = load_game(game)
+    needs_module("choix", "arena")
+    named = load_all(policies, deterministic=not sampled)
+    seats, chosen = table_for(spec, named.values(), seats, options)
+    record = spec.make_options(seats, chosen)
+    tournament = Tournament(
+        spec.name,
+        tuple(spec.options_dict(record).items()),
+        int(record["num_players"]),
+        seed,
+        games,
+        tuple(contender(label, name) for label, name in zip(named, policies, strict=True)),
+        sampled,
+    )
+    ask_once(tournament, named)
+    folder = Path("tournaments") / f"{spec.name}-{tournament.num_players}-seats" if out is None else out
+    with progress_bar(console, "games", tournament.num_games) as advance:
+        results = play_tournament(
+            tournament,
+            folder,
+            workers=workers,
+            progress=advance,
+            note=lambda sentence: console.print(f"Note: {sentence}.", markup=False, highlight=False),
+        )
+    ranking = rank(tournament, results)
+    console.print(tournament_tables(tournament, ranking))
+    written = write_results(tournament, ranking, folder)
+    console.print(f"\nWritten: {', '.join(map(str, written))}", markup=False, highlight=False, soft_wrap=True)
+    if PICTURE not in [path.name for path in written]:
+        console.print("For a picture: pip install 'fivedice[plot]'", markup=False, highlight=False)
+
+
 @app.command
 def play(
     game: str = "yum",
@@ -214,6 +289,7 @@ def play(
     seat: Annotated[int, whole(least=0)] = 0,
     seed: Annotated[int | None, whole(least=0)] = None,
     advice: bool = False,
+    adviser: str | None = None,
     options: GameOptions = None,
 ) -> None:
     """Play a game in the terminal.
@@ -223,8 +299,8 @@ def play(
     game
         What is played, as yum.
     against
-        Who sits in the other seats, in turn order after yours: random, greedy, optimal or checkpoint files. One for all
-        of them, or one each; greedy if not given.
+        Who sits in the other seats, in turn order after yours: random, greedy, optimal, rollout (or rollout:BASE:GAMES)
+        or checkpoint files. One for all of them, or one each; greedy if not given.
     seats
         Seats at the table. The first checkpoint's, or the game's default, if not given.
     seat
@@ -232,13 +308,16 @@ def play(
     seed
         Play this seed's dice; new ones if not given.
     advice
-        Show what each choice is worth under exact play, where the game is solved.
+        Show what each choice is worth: under exact play where the game is solved, else by rollout.
+    adviser
+        Who gives the advice: optimal, or a rollout, as rollout:greedy:64, which shows the mean lead in games played on.
     """
-    from fivedice.agents.play import play_game
+    from fivedice.agents.play import find_adviser, play_game
 
     spec = load_game(game)
     rivals = [load(name) for name in against or ["greedy"]]
     seats, chosen = table_for(spec, rivals, seats, options)
+    advised = find_adviser(spec, seats, chosen, adviser) if advice or adviser is not None else None
     play_game(
         spec,
         rivals,
@@ -246,7 +325,7 @@ def play(
         num_players=seats,
         seat=seat,
         seed=seed,
-        advice=advice,
+        adviser=advised,
         options=chosen,
     )
 
@@ -313,14 +392,10 @@ def exploit(
     console.print(exploitability_table(asked.name, found, as_it_is=as_it_is, title=_table_in_words(game, record)))
 
 
-def named_policies(names: "tuple[str, ...] | list[str]", *, deterministic: bool) -> dict[str, Policy]:
-    """Policies by names that tell them apart: a file's own name, or its path where two files share it."""
-    stems = [Path(name).stem for name in names]
-    labels = [name if stems.count(stem) > 1 else stem for name, stem in zip(names, stems, strict=True)]
-    for place, label in enumerate(labels):
-        if label in labels[:place]:
-            raise ValueError(f"{label!r} is named twice; name each policy once")
-    return {label: load(name, deterministic=deterministic) for label, name in zip(labels, names, strict=True)}
+def needs_module(name: str, extra: str) -> None:
+    """Refuse to begin what could not be finished without a package that an extra brings."""
+    if importlib.util.find_spec(name) is None:
+        raise ValueError(f"this needs {name}, which comes with: pip install 'fivedice[{extra}]'")
 
 
 def table_for(

@@ -1,7 +1,7 @@
 """A game in the terminal: a person in one seat, policies in the others."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,8 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
-from fivedice.agents.baselines import OPTIMAL
+from fivedice.agents.baselines import OPTIMAL, is_solved, value_in_words
+from fivedice.agents.policy import ROLLOUT, load
 from fivedice.envs.batch import Batch
 from fivedice.envs.spec import Game
 from fivedice.envs.view import Policy, View
@@ -19,6 +20,7 @@ class Quit(Exception):
     """The person has left the table."""
 
 
+@runtime_checkable
 class Adviser(Protocol):
     """Knows what each legal action is worth."""
 
@@ -98,6 +100,27 @@ def understand(answer: str, choices: dict[int, str], mask: NDArray[np.int8]) -> 
     )
 
 
+def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], name: str | None) -> Adviser:
+    """Who says what choices are worth: the policy of this name, or exact play if it is solved, or else a rollout.
+
+    Raises:
+        ValueError: the policy of this name knows no values, or not at this table.
+    """
+    record = game.make_options(num_players, options)
+    if name is None:
+        name = OPTIMAL.name if is_solved(game, record) else ROLLOUT
+    adviser = load(name)
+    if adviser is OPTIMAL:
+        value_in_words(game, record)  # refuses a game that is not solved
+        adviser = OPTIMAL.of(game)
+    if not isinstance(adviser, Adviser):
+        raise ValueError(f"{name!r} does not know what choices are worth; use 'optimal' or a rollout as adviser")
+    check = getattr(adviser, "check", None)
+    if check is not None:
+        check(game, record)
+    return adviser
+
+
 def play_game(
     game: Game,
     rivals: Sequence[Policy],
@@ -106,7 +129,7 @@ def play_game(
     num_players: int | None = None,
     seat: int = 0,
     seed: int | None = None,
-    advice: bool = False,
+    adviser: Adviser | None = None,
     options: dict[str, Any] | None = None,
 ) -> None:
     """Play one game to its end, or until the person leaves.
@@ -117,7 +140,7 @@ def play_game(
         console: where.
         num_players, seed, options: as for `Batch`.
         seat: the person's.
-        advice: whether to show what each choice is worth, where the game is solved.
+        adviser: whose values are shown beside the choices; None for no advice.
     """
     batch = Batch(game, 1, num_players=num_players, **(options or {}))
     players = batch.num_players
@@ -127,7 +150,6 @@ def play_game(
         raise ValueError(
             f"--against names {len(rivals)} policies for {players - 1} other seats; give one for each, or one"
         )
-    adviser: Any = OPTIMAL.of(game) if advice else None
     person = Person(console, adviser)
     policies: list[Policy] = [person] * players
     for turn in range(1, players):

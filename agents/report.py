@@ -45,7 +45,7 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
     """Each contender's points, with the luck of the dice and without it where that is known."""
     is_adjusted = any(standing.adjusted_points is not None for standing in standings)
     notes = ["± is the 95 % interval" + ("" if optimum is None else f"; the exact optimum is {optimum:.4f} points")]
-    table = _table()
+    table = plain_table()
     table.add_column("contender", overflow="fold")
     table.add_column("points a game", justify="right", no_wrap=True)
     if is_adjusted:
@@ -76,7 +76,7 @@ def wins_table(standings: Sequence[Standing], *, num_players: int) -> Group:
     if num_players > 2:
         title += f", one against {num_players - 1} of the other: a fair share is {100 / num_players:.1f} %"
     is_adjusted = any(standing.adjusted_wins for standing in standings)
-    table = _table()
+    table = plain_table()
     for heading in ("contender", "against"):
         table.add_column(heading, overflow="fold")
     for heading in ("wins", "adjusted") if is_adjusted else ("wins",):
@@ -106,7 +106,7 @@ def detail_report(detail: Detail, tallies: Mapping[str, Tally]) -> Columns:
 def _measure_table(detail: Detail, measure: Measure, tallies: Mapping[str, Tally]) -> RichTable:
     columns = [tally.estimates(measure) for tally in tallies.values()]
     widest = max(estimate.half_width for column in columns for estimate in column if not math.isnan(estimate.mean))
-    table = _table(measure.name, f"± {_cell(measure, widest)} at most")
+    table = plain_table(measure.name, f"± {_cell(measure, widest)} at most")
     table.add_column("")
     for name in tallies:
         table.add_column(name, justify="right", overflow="fold", min_width=len("100.0 %"))
@@ -136,7 +136,7 @@ def exploitability_table(name: str, found: "Exploitability", *, as_it_is: bool, 
         f"{exact}; a drawn game counts half\n"
         f"{found.num_boards:,} boards before a turn, {found.num_decisions:,} decisions"
     )
-    table = _table(title, caption)
+    table = plain_table(title, caption)
     for heading in ("wins", "moving first", "second", "mean"):
         table.add_column(heading, justify="left" if heading == "wins" else "right", no_wrap=True)
     for who, wins in (
@@ -148,7 +148,8 @@ def exploitability_table(name: str, found: "Exploitability", *, as_it_is: bool, 
     return table
 
 
-def _table(title: str | None = None, caption: str | None = None) -> RichTable:
+def plain_table(title: str | None = None, caption: str | None = None) -> RichTable:
+    """An empty table in the style of all tables here."""
     return RichTable(
         title=title,
         title_justify="left",

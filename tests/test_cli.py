@@ -111,6 +111,29 @@ def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoin
     assert (status, complained.startswith("fivedice: some plays Yum with 3 seats")) == (2, True)
 
 
+def test_tournament__shows_ratings_and_goes_on(run: Run, tmp_path: Path) -> None:
+    command = (
+        "tournament",
+        "yahtzee_jr",
+        "random",
+        "greedy",
+        "rollout:random:1",
+        "--games",
+        40,
+        "--out",
+        tmp_path / "it",
+    )
+    status, said, complained = run(*command)
+    assert (status, complained) == (0, "")
+    assert re.search(r"greedy +\d+ ± \d+ +\d+\.\d\d ± \d+\.\d\d +\d+\.\d ± \d+\.\d %", said)
+    assert re.search(r"^ *random +0 ", said, re.MULTILINE)
+    assert "not distinguishable from" in said
+    assert "Yahtzee Jr., 2 seats, 40 games at each of 3 tables, seed 0" in said
+    assert {path.name for path in (tmp_path / "it").iterdir()} >= {"tournament.json", "standings.csv", "pairs.csv"}
+    again = run(*command)
+    assert again[1] == said
+
+
 def test_run__as_a_script_from_the_source_folder() -> None:
     root = Path(cli.__file__).parent.parent
     if not (root / "train.py").is_file():
@@ -166,6 +189,21 @@ WRONG = {
     "no such game": (given("evaluate", "yam", "random"), "'yam' is not a known game; did you mean 'yum'"),
     "no such policy": (given("evaluate", "yum", "rndom"), "'rndom' is not a policy; use 'random', 'greedy'"),
     "no policy": (given("evaluate", "yum"), "name at least one policy"),
+    "a contender twice": (given("tournament", "yum", "random", "random"), "'random' is named twice"),
+    "one contender": (given("tournament", "yum", "random"), "a tournament needs two contenders or more"),
+    "no such contender": (given("tournament", "yum", "random", "gredy"), "'gredy' is not a policy; use 'random'"),
+    "too few games": (
+        given("tournament", "yum", "random", "greedy", "--games", 30),
+        "games=30 make 15 deals of dice, too few for intervals; use 40 or more",
+    ),
+    "a contender that cannot play": (
+        given("tournament", "yahtzee_jr", "random", "optimal", "--seats", 3),
+        "Yahtzee Jr. is not solved for 3 seats; use 1 or 2",
+    ),
+    "an adviser without values": (
+        given("play", "yum", "--adviser", "greedy"),
+        "'greedy' does not know what choices are worth; use 'optimal' or a rollout as adviser",
+    ),
     "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
     "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
     "no such file to show": (given("info", "none.safetensors"), r"there is no file none\.safetensors"),
@@ -274,6 +312,14 @@ def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: P
     assert "You are player_2" in said
     assert "player_0 (some):" in said
     assert "player_1 (some):" in said
+
+
+def test_play__advice_by_rollout(run: Run) -> None:
+    command = ("play", "yahtzee_jr", "--seats", 3, "--seed", 3)
+    status, said, _ = run(*command, "--adviser", "rollout:random:4", typed="q\n")
+    assert status == 0
+    assert len(re.findall(r"\(-?\d+\.\d\d(  best)?\)", said)) > 5
+    assert run(*command, "--advice", "--adviser", "rollout:random:4", typed="q\n")[1] == said
 
 
 def test_play__advice_shows_what_each_choice_is_worth(run: Run) -> None:

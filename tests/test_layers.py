@@ -23,7 +23,7 @@ RULES_IN_PARTS = {"set_cubed": ("faces", "dice", "drawing", "board", "hand", "le
 # The faces, by what they are faces for.
 MAY_IMPORT_GYMNASIUM = {"envs/__init__.py", "envs/aec.py", "envs/seat.py", "envs/vector.py"}
 MAY_IMPORT_PETTINGZOO = {"envs/__init__.py", "envs/aec.py", "envs/transcript.py"}
-HEAVY = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard", "safetensors", "matplotlib", "pygame"}
+HEAVY = {"torch", "choix", "stable_baselines3", "sb3_contrib", "tensorboard", "safetensors", "matplotlib", "pygame"}
 
 
 def imports(path: Path) -> Iterator[str]:

@@ -334,6 +334,11 @@ def point_values(options: Options) -> YahtzeeJrValues | None:
     return solve(options) if options["num_players"] == 1 else None
 
 
+def is_solved(options: Options) -> bool:
+    """Whether there is exact play at such a table."""
+    return bool(options["num_players"] <= 2)
+
+
 def optimum(options: Options) -> float | None:
     """The highest expected points of a player, where none is in the way."""
     values = point_values(options)
