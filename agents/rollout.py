@@ -126,10 +126,10 @@ class RolloutPolicy:
         batch.resume(view.states[rows], fresh_streams(view.noise[rows], games))
         batch.step(actions, restart=False)
         kept, which = _distinct(batch.states, batch.streams)
-        waiting = kept[~batch.terminated[kept]]
+        waiting = kept[~batch.over[kept]]
         while len(waiting):
             batch.step(self.base.act(batch.view(waiting)), waiting, restart=False)
-            waiting = waiting[~batch.terminated[waiting]]
+            waiting = waiting[~batch.over[waiting]]
         points, won = batch.results(kept)
         seats = view.seats[rows].astype(np.int64)
         own = which, seats

@@ -35,6 +35,7 @@ from fivedice.agents.files import digest, write_whole
 from fivedice.agents.policy import ROLLOUT, load, read_rollout
 from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
+from fivedice.envs.option import Value
 from fivedice.envs.view import Policy
 
 PART = 20  # deals in a part
@@ -65,7 +66,7 @@ class Tournament:
     """
 
     game: str
-    options: tuple[tuple[str, str | bool], ...]
+    options: tuple[tuple[str, Value], ...]
     num_players: int
     seed: int
     games: int
@@ -119,7 +120,7 @@ class Tournament:
 
     def identity(self) -> dict[str, Any]:
         """What the games of a folder have in common."""
-        return {
+        identity: dict[str, Any] = {
             "game": self.game,
             "game_version": load_game(self.game).version,
             "options": dict(self.options),
@@ -127,6 +128,8 @@ class Tournament:
             "seed": self.seed,
             "sampled": self.sampled,
         }
+        found: dict[str, Any] = json.loads(json.dumps(identity))  # as a file holds it: JSON has no tuples
+        return found
 
     def key(self, part: "Part") -> str:
         """Changes whenever a game of the part might go differently."""

@@ -31,7 +31,7 @@ NOT_DISTINGUISHABLE = "not distinguishable from"
 def title(tournament: Tournament) -> str:
     """What was played, in one line."""
     game = load_game(tournament.game)
-    usual = {option.name: option.choices[0] for option in game.rules.OPTIONS}
+    usual = game.options_dict(game.make_options(tournament.num_players, {}))
     chosen = "".join(f", {name}={value}" for name, value in tournament.options if value != usual[name])
     games = tournament.deals * tournament.num_players
     tables = len(tournament.tables)
