@@ -11,6 +11,8 @@ from fivedice.envs.transcript import Recorder, Transcript, parse, replay, write
 
 GOLDEN = Path(__file__).parent / "golden"
 EXPECTED = (  # a golden file that is lost is missed
+    "set_cubed-options.txt",
+    "set_cubed-sheet.txt",
     "showdown_yahtzee-cut-short.txt",
     "showdown_yahtzee-joker.txt",
     "showdown_yahtzee-three-seats.txt",

@@ -27,10 +27,10 @@ from fivedice.envs.set_cubed.board import (
     cell_of,
     column_of,
     is_undeclared,
+    new_sets,
     num_laid,
     points_at,
     row_of,
-    sets_at,
 )
 from fivedice.envs.set_cubed.drawing import MOST, bonus, num_cells, num_columns, num_rows
 from fivedice.envs.set_cubed.faces import NUM_FACES, THIRD, WILD
@@ -89,10 +89,10 @@ def best_declaration(state: State, options: Options, best: Best) -> None:
     for face in range(NUM_FACES):
         if marks[face]:
             state["faces"][row, column] = face
-            state["waiting"] = NONE if sets_at(state, row, column, face) else cell
+            number, points = new_sets(state, row, column, face, 0, options)
+            state["waiting"] = NONE if number > 0 else cell
             go_on(state, options, rest)
-            points = points_at(state, row, column, face, 0, options) + rest[1]
-            note(best, int(declare_action(options)) + face, points)
+            note(best, int(declare_action(options)) + face, points + rest[1])
     state["faces"][row, column], state["waiting"] = WILD, waiting
 
 

@@ -86,25 +86,32 @@ def worth(state: Any, row: int, column: int, options: Any) -> int:
 
 
 @kernel
-def sets_at(state: Any, row: int, column: int, face: int) -> int:
-    """How many SETs a die with this face makes there."""
-    faces, number = state["faces"], 0
-    for window in range(NUM_WINDOWS):
-        first = faces[row + WINDOWS[window, 0], column + WINDOWS[window, 1]]
-        second = faces[row + WINDOWS[window, 2], column + WINDOWS[window, 3]]
-        if first >= 0 and second >= 0 and THIRD[first, second] == face:
-            number += 1
-    return number
+def new_sets(state: Any, row: int, column: int, face: int, own: int, options: Any) -> tuple[int, int]:
+    """How many SETs a die with this face makes there, and their points if it counts `own` in each of them itself."""
+    faces, number, points = state["faces"], 0, 0
+    for down in range(2):
+        right = 1 - down
+        row1, column1, row2, column2 = row - down, column - right, row + down, column + right
+        before, after = faces[row1, column1], faces[row2, column2]
+        if before >= 0:
+            row0, column0 = row1 - down, column1 - right
+            further = faces[row0, column0]
+            if further >= 0 and THIRD[further, before] == face:
+                number += 1
+                points += own + worth(state, row0, column0, options) + worth(state, row1, column1, options)
+            if after >= 0 and THIRD[before, after] == face:
+                number += 1
+                points += own + worth(state, row1, column1, options) + worth(state, row2, column2, options)
+        if after >= 0:
+            row3, column3 = row2 + down, column2 + right
+            further = faces[row3, column3]
+            if further >= 0 and THIRD[after, further] == face:
+                number += 1
+                points += own + worth(state, row2, column2, options) + worth(state, row3, column3, options)
+    return number, points
 
 
 @kernel
 def points_at(state: Any, row: int, column: int, face: int, own: int, options: Any) -> int:
-    """The points of the SETs that a die with this face makes there, if it counts `own` in each of them itself."""
-    faces, points = state["faces"], 0
-    for window in range(NUM_WINDOWS):
-        row1, column1 = row + WINDOWS[window, 0], column + WINDOWS[window, 1]
-        row2, column2 = row + WINDOWS[window, 2], column + WINDOWS[window, 3]
-        first, second = faces[row1, column1], faces[row2, column2]
-        if first >= 0 and second >= 0 and THIRD[first, second] == face:
-            points += own + worth(state, row1, column1, options) + worth(state, row2, column2, options)
-    return points
+    """The points of `new_sets`."""
+    return new_sets(state, row, column, face, own, options)[1]

@@ -17,6 +17,7 @@ from fivedice.envs.set_cubed.board import (
     MOST_LAID,
     NONE,
     NUM_WINDOWS,
+    cell_of,
     column_of,
     is_undeclared,
     num_laid,
@@ -162,17 +163,18 @@ def show_points(state: Any, options: Any, declares: NDArray[np.float32], lays: N
                 declares[face] = min(1.0, points / MANY_POINTS)
         return
     mark_lays(state, is_opening, options, lays)
-    cells, shown = num_cells(options), state["hand_faces"][state["player"]]
+    shown, at = state["hand_faces"][state["player"]], 0
     for slot in range(hand_size(shown)):
-        for cell in range(cells):
-            if lays[slot * cells + cell]:
-                lays[slot * cells + cell] = lay_points(state, int(shown[slot]), cell, options)
+        for row in range(EDGE, EDGE + num_rows(options)):
+            for column in range(EDGE, EDGE + num_columns(options)):
+                if lays[at]:
+                    lays[at] = lay_points(state, int(shown[slot]), row, column, options)
+                at += 1
 
 
 @kernel
-def lay_points(state: Any, face: int, cell: int, options: Any) -> float:
+def lay_points(state: Any, face: int, row: int, column: int, options: Any) -> float:
     """The points of laying a face on a cell, a WILD at its best, with the bonus; 0 for a swap."""
-    row, column = row_of(cell, options), column_of(cell, options)
     points = 0
     if state["faces"][row, column] != EMPTY:
         return 0.0
@@ -183,4 +185,4 @@ def lay_points(state: Any, face: int, cell: int, options: Any) -> float:
             declared = completing_face(state, row, column, window, options)
             if declared != NONE:
                 points = max(points, points_at(state, row, column, declared, 0, options))
-    return min(1.0, (points + bonus(options, cell)) / MANY_POINTS)
+    return min(1.0, (points + bonus(options, cell_of(row, column, options))) / MANY_POINTS)

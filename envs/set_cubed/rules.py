@@ -18,10 +18,9 @@ from fivedice.envs.set_cubed.board import (
     cell_of,
     column_of,
     is_undeclared,
+    new_sets,
     num_laid,
-    points_at,
     row_of,
-    sets_at,
     worth,
 )
 from fivedice.envs.set_cubed.dice import NUM_DICE, DiceTable
@@ -291,10 +290,10 @@ def count_sets(state: Any, options: Any, row: int, column: int) -> None:
     """Score the SETs of the die that was just laid; one that is in none waits for the next."""
     face = int(state["faces"][row, column])
     own = worth(state, row, column, options)
-    state["scores"][state["player"]] += points_at(state, row, column, face, own, options)
-    is_in_a_set = sets_at(state, row, column, face) > 0
+    number, points = new_sets(state, row, column, face, own, options)
+    state["scores"][state["player"]] += points
     if state["phase"] == PLAY:
-        state["waiting"] = NONE if is_in_a_set else cell_of(row, column, options)
+        state["waiting"] = NONE if number > 0 else cell_of(row, column, options)
 
 
 @kernel
