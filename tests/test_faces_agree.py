@@ -262,7 +262,9 @@ def digest() -> str:
     return f"{moments} moments {sha.hexdigest()}"
 
 
-@pytest.mark.parametrize("case", [case for name in GAMES for case in cases(load_game(name))], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for name in GAMES for case in cases(load_game(name))], ids=lambda case: str(case)[:120]
+)
 def test_faces__show_the_same_games(case: Case) -> None:
     compare(case, rows=3, episodes=1 if case.script else 3)
 
