@@ -1,10 +1,19 @@
 """Options: what may be chosen, how it is written, and what is said of all else."""
 
+import contextlib
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fivedice.agents import cli, session
+from fivedice.agents.checkpoint import load_checkpoint, make_card, save_checkpoint
+from fivedice.agents.config import TrainConfig
+from fivedice.agents.network import Network, tensor_shapes
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.option import OneOf, Option, WholeNumber, WholeNumbers, written
 
@@ -59,3 +68,58 @@ def test_option__lists_and_arrays_are_numbers_too() -> None:
 @pytest.mark.parametrize("text", ["true", "True"])
 def test_option__reads_yes_as_toml_and_python_write_it(text: str) -> None:
     assert SWITCH.parse(text) is True
+
+
+# In files and on the command line.
+
+CHOSEN = {"chips": (1, 2, 3, 4, 5, 6), "steal": "beat", "max_turns": 300}
+
+
+def test_checkpoint__keeps_numbers(tmp_path: Path) -> None:
+    game = load_game("showdown_yahtzee")
+    options = game.make_options(3, CHOSEN)
+    size, actions = game.layout(options).size, game.num_actions(options)
+    tensors = {name: np.zeros(shape, np.float32) for name, shape in tensor_shapes(size, actions, (4,)).items()}
+    path = tmp_path / "some.safetensors"
+    save_checkpoint(path, make_card(game, options, (4,), "relu"), Network(tensors, size, actions, (4,), "relu"))
+    policy = load_checkpoint(path)
+    assert policy.options == options
+    policy.check(game, game.make_options(3, CHOSEN))
+    for other in ({"max_turns": 301}, {"chips": (1, 2, 3, 4, 5, 7)}):
+        with pytest.raises(ValueError, match=r"plays .*chips=\(1, 2, 3, 4, 5, 6\), steal='beat', max_turns=300\), not"):
+            policy.check(game, game.make_options(3, CHOSEN | other))
+
+
+def settings(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> TrainConfig:
+    """The settings that ``fivedice train`` would run with."""
+    runs: list[TrainConfig] = []
+    monkeypatch.setattr(session, "run", lambda config, *_: runs.append(config))
+    monkeypatch.setattr(sys, "argv", ["fivedice", "train", *arguments])
+    with contextlib.suppress(SystemExit):
+        cli.main()
+    return runs[0]
+
+
+def test_train__takes_numbers_from_files_and_the_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "some.toml"
+    path.write_text(
+        'game = "showdown_yahtzee"\n[options]\nchips = [1, 2, 3, 4, 5, 6]\nsteal = "beat"\nmax_turns = 300\n'
+    )
+    config = settings(monkeypatch, "--config", str(path))
+    assert config.options == CHOSEN
+    (tmp_path / "config.json").write_text(json.dumps(asdict(config), default=str))
+    assert settings(monkeypatch, "--resume", str(tmp_path)).options == CHOSEN
+    config = settings(monkeypatch, "--config", str(path), "--options.max_turns", "7", "--options.chips", "6,5,4,3,2,1")
+    assert config.options["max_turns"] == 7
+    assert config.options["chips"] == (6, 5, 4, 3, 2, 1)
+
+
+def test_evaluate__takes_numbers_from_the_command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = ["fivedice", "evaluate", "showdown_yahtzee", "random", "--options.chips", "1,2,3"]
+    monkeypatch.setattr(sys, "argv", wrong)
+    with pytest.raises(SystemExit):
+        cli.main()
+    said = " ".join(capsys.readouterr().err.split())
+    assert "chips=(1, 2, 3) is not possible; use 6 whole numbers from 1 to 20, as (2, 3, 3, 3, 4, 2)" in said
