@@ -9,7 +9,7 @@ from rich.console import Console
 from benchmarks.measure import Claim, MissingPeer, machine, table
 
 BENCHMARKS = {
-    "batch": "batched Yum and its rules alone, one core, decisions/s",
+    "batch": "batched Yum and its rules alone, and every other game, one core, decisions/s",
     "pgx": "batched Yum against Pgx tic_tac_toe, all cores, decisions/s",
     "aec": "AEC env() loop against PettingZoo's tictactoe, time per step",
     "training": "learner's decisions/s against the way of PettingZoo's tutorial",

@@ -1,4 +1,4 @@
-"""Batched Yum, two seats, random legal play, on one core.
+"""Batched Yum, and every other game, two seats, random legal play, on one core.
 
 Two loops. `play` is the `Batch` as users run it: every action checked, masks and observations of all rows written,
 finished games started anew. `rules` are the rules alone: `legal_actions` and `apply`, finished games started anew.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measure import Claim, alternate, rate, spread
-from fivedice.envs import load_game
+from fivedice.envs import GAMES, load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import new_script, new_streams
 from fivedice.envs.kernel import kernel
@@ -24,6 +24,9 @@ GAME = load_game("yum")
 SIZES = (512, 1024, 2048, 4096, 16384, 65536)
 SECONDS = 1.0
 PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
+OTHER_BARS = {"showdown_yahtzee": 1.0}  # the same of other games, where there is one
+OTHER_SIZE = 2048
+WARM_UP = 500  # decisions of each game, so that the rows stand at every stage of it
 
 
 @kernel
@@ -66,9 +69,9 @@ def play_rules(
         rules.legal_actions(state, options, masks[row])
 
 
-def play(num_games: int, threads: int = 1) -> Callable[[], int]:
+def play(num_games: int, threads: int = 1, name: str = GAME.name) -> Callable[[], int]:
     """A function that plays one decision of each of `num_games` and returns how many those were."""
-    batch = Batch(GAME, num_games, num_players=2, threads=threads)
+    batch = Batch(load_game(name), num_games, num_players=2, threads=threads)
     batch.reset(seed=1)
     generator = np.random.default_rng(1)
     noise, actions = np.empty(num_games), np.empty(num_games, np.int64)
@@ -119,9 +122,13 @@ def best_size(make: Callable[[int], Callable[[], int]], sizes: tuple[int, ...] =
 def run(repetitions: int) -> list[Claim]:
     """Decisions in a second on one core."""
     play_size, rules_size = best_size(play), best_size(play_by_rules)
-    step, step_rules = play(play_size), play_by_rules(rules_size)
-    played, by_rules = alternate(
-        repetitions, lambda: rate(step, SECONDS) / 1e6, lambda: rate(step_rules, SECONDS) / 1e6
+    others = [name for name in GAMES if name != GAME.name]
+    steps = [play(play_size), play_by_rules(rules_size), *(play(OTHER_SIZE, name=name) for name in others)]
+    for step in steps[2:]:
+        for _ in range(WARM_UP):
+            step()
+    played, by_rules, *by_game = alternate(
+        repetitions, *(lambda step=step: rate(step, SECONDS) / 1e6 for step in steps)
     )
     return [
         Claim(
@@ -139,6 +146,17 @@ def run(repetitions: int) -> list[Claim]:
             spread(by_rules),
             " M decisions/s",
             RULES_BAR,
+        ),
+        *(
+            Claim(
+                f"batched {load_game(name).title}, two seats, one core",
+                f"Batch of {OTHER_SIZE} games",
+                "a fixed bar" if name in OTHER_BARS else "",
+                spread(rates),
+                " M decisions/s",
+                OTHER_BARS.get(name),
+            )
+            for name, rates in zip(others, by_game, strict=True)
         ),
     ]
 
