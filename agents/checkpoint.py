@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from fivedice.agents.baselines import GREEDY
 from fivedice.agents.files import digest, write_whole
-from fivedice.agents.network import Network, likeliest, sampled
+from fivedice.agents.network import Network, beside, likeliest, sampled
 from fivedice.envs import load_game
 from fivedice.envs.spec import Game, Options
 from fivedice.envs.standard import show_standard
 from fivedice.envs.view import View
 
 FORMAT = "fivedice checkpoint 1"
+BASES = {"greedy": GREEDY}  # policies that a network may start from
 REQUIRED = {
     "game": str,
     "game_version": int,
@@ -31,7 +33,12 @@ REQUIRED = {
 
 
 def make_card(
-    game: Game, options: Options, net_arch: tuple[int, ...], activation: str, standard_form: bool = False
+    game: Game,
+    options: Options,
+    net_arch: tuple[int, ...],
+    activation: str,
+    standard_form: bool = False,
+    base: str | None = None,
 ) -> dict[str, Any]:
     """The part of a card that says what a policy plays; the trainer adds how it came about."""
     num_players = int(options["num_players"])
@@ -42,7 +49,12 @@ def make_card(
         "options": game.options_dict(options),
         "observation_digest": game.layout(options).digest,
         "action_digest": game.action_digest(options),
-        "network": {"net_arch": list(net_arch), "activation": activation, "standard_form": standard_form},
+        "network": {
+            "net_arch": list(net_arch),
+            "activation": activation,
+            "standard_form": standard_form,
+            "base": base,
+        },
     }
 
 
@@ -79,10 +91,19 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
         standard_form = card["network"].get("standard_form", False)
         if not isinstance(standard_form, bool) or (standard_form and game.standard is None):
             raise ValueError(f"its card gives standard_form as {standard_form!r}, which {game.title} does not have")
-        network = Network(tensors, layout.size, game.num_actions(options), net_arch, activation)
+        base, inputs, actions = card["network"].get("base"), layout.size, game.num_actions(options)
+        if base not in (None, *BASES) or (base and standard_form):
+            raise ValueError(
+                f"its card gives base as {base!r}; known are {', '.join(map(repr, BASES))}, without standard_form"
+            )
+        if base:
+            inputs += actions
+        network = Network(tensors, inputs, actions, net_arch, activation, residual=base is not None)
     except (ValueError, TypeError) as error:
         _refuse(path, error)
-    return CheckpointPolicy(path.stem, game, options, network, standard_form=standard_form, deterministic=deterministic)
+    return CheckpointPolicy(
+        path.stem, game, options, network, standard_form=standard_form, base=base, deterministic=deterministic
+    )
 
 
 class CheckpointPolicy:
@@ -93,6 +114,7 @@ class CheckpointPolicy:
         game, options: what it plays.
         network: how.
         standard_form: whether the network is shown standard forms (`fivedice.envs.standard`).
+        base: the policy whose action the network is shown beside each observation, one of `BASES`, or None.
         deterministic: whether it plays its likeliest action, or draws from its probabilities with the view's noise.
     """
 
@@ -104,9 +126,11 @@ class CheckpointPolicy:
         network: Network,
         *,
         standard_form: bool = False,
+        base: str | None = None,
         deterministic: bool = True,
     ) -> None:
         self.name = name
+        self.base = BASES[base] if base else None
         self.game, self.options, self.network = game, options, network
         self.standard_form, self.deterministic = standard_form, deterministic
 
@@ -124,6 +148,9 @@ class CheckpointPolicy:
         self.check(view.game, view.options)
         if not view.masks.any(axis=1).all():
             raise ValueError("a row of the view has no legal action: its game is over")
+        if self.base is not None:
+            shown_base = beside(view.observations, self.base.act(view), self.network.num_actions)
+            return self._choose(shown_base, view.masks, view.noise)
         if not self.standard_form:
             return self._choose(view.observations, view.masks, view.noise)
         shown = show_standard(self.game, self.options, view.states, view.seats)

@@ -65,7 +65,9 @@ class TrainConfig:
     margin_coef_end: Weight = 0.0
     """The reward on top at the end."""
     standard_form: bool = True
-    """Show positions that come to the same as one, in games that have a standard form."""
+    """Show positions that come to the same as one, in games that have a standard form and without a base."""
+    base: Literal["greedy"] | None = None
+    """A policy to start from: the learner sees what it would do, and learns where to differ from it."""
     opponents: Mix = field(default_factory=Mix)
     """How often each kind of opponent is dealt to a seat."""
 

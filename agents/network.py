@@ -23,19 +23,28 @@ class Network:
             the logits; ``value.0.weight``, … the same with one output. All float32.
         net_arch: the widths of the hidden layers.
         activation: ``"tanh"`` or ``"relu"``, after each hidden layer.
+        residual: whether the last ``num_actions`` inputs are what a base policy would do (`beside`), and go beside the
+            policy's last hidden layer too.
 
     Raises:
         ValueError: the tensors are not those of such a network.
     """
 
     def __init__(
-        self, tensors: Tensors, num_inputs: int, num_actions: int, net_arch: Sequence[int], activation: str
+        self,
+        tensors: Tensors,
+        num_inputs: int,
+        num_actions: int,
+        net_arch: Sequence[int],
+        activation: str,
+        residual: bool = False,
     ) -> None:
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation {activation!r} is not known; use {' or '.join(map(repr, ACTIVATIONS))}")
         self.activation = activation
         self.net_arch = tuple(net_arch)
-        expected = tensor_shapes(num_inputs, num_actions, net_arch)
+        self.num_actions, self.residual = num_actions, residual
+        expected = tensor_shapes(num_inputs, num_actions, net_arch, residual)
         if set(tensors) != set(expected):
             missing, extra = sorted(set(expected) - set(tensors)), sorted(set(tensors) - set(expected))
             raise ValueError(f"its tensors are not those of its network: missing {missing}, not expected {extra}")
@@ -58,14 +67,19 @@ class Network:
         return self._run("value", observations)[:, 0]
 
     def _run(self, head: str, inputs: Floats) -> Floats:
+        base = inputs[:, -self.num_actions :]
         for layer in range(len(self.net_arch) + 1):
+            if layer == len(self.net_arch) and head == "policy" and self.residual:
+                inputs = np.concatenate([inputs, base], axis=1)
             inputs = inputs @ self.tensors[f"{head}.{layer}.weight"].T + self.tensors[f"{head}.{layer}.bias"]
             if layer < len(self.net_arch):
                 inputs = np.tanh(inputs) if self.activation == "tanh" else np.maximum(inputs, np.float32(0.0))
         return inputs
 
 
-def tensor_shapes(num_inputs: int, num_actions: int, net_arch: Sequence[int]) -> dict[str, tuple[int, ...]]:
+def tensor_shapes(
+    num_inputs: int, num_actions: int, net_arch: Sequence[int], residual: bool = False
+) -> dict[str, tuple[int, ...]]:
     """The name and shape of each tensor of a network."""
     shapes: dict[str, tuple[int, ...]] = {}
     for head, outputs in (("policy", num_actions), ("value", 1)):
@@ -73,7 +87,17 @@ def tensor_shapes(num_inputs: int, num_actions: int, net_arch: Sequence[int]) ->
         for layer, (inputs, width) in enumerate(pairwise(widths)):
             shapes[f"{head}.{layer}.weight"] = (width, inputs)
             shapes[f"{head}.{layer}.bias"] = (width,)
+    if residual:
+        last = f"policy.{len(net_arch)}.weight"
+        shapes[last] = (num_actions, shapes[last][1] + num_actions)
     return shapes
+
+
+def beside(observations: Floats, actions: NDArray[np.integer[Any]], num_actions: int) -> Floats:
+    """Observations (N, size + num_actions) that end with what a base policy would do: 1 for its action, else 0."""
+    shown = np.zeros((len(observations), num_actions), np.float32)
+    shown[np.arange(len(actions)), actions] = 1.0
+    return np.concatenate([observations, shown], axis=1)
 
 
 @kernel

@@ -32,7 +32,7 @@ def save_resume(training: "Training") -> None:
         path = _snapshot_path(training.folder, number)
         if not path.exists():
             card = make_card(
-                training.game, training.options, config.net_arch, config.activation, training.standard_form
+                training.game, training.options, config.net_arch, config.activation, training.standard_form, config.base
             )
             save_checkpoint(path, card | {"steps": int(snapshot.name.removeprefix("step-"))}, snapshot.network)
     kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it

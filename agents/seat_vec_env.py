@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
+from fivedice.agents.network import beside
 from fivedice.envs import load_game
 from fivedice.envs.batch import Rows
 from fivedice.envs.spec import Game
 from fivedice.envs.standard import show_standard
 from fivedice.envs.table import Opponents, Outcome, Table
+from fivedice.envs.view import Policy
 
 
 class SeatVecEnv(VecEnv):
@@ -33,6 +35,8 @@ class SeatVecEnv(VecEnv):
         reward_scale: what a reward is multiplied with.
         standard_form: whether positions that come to the same are shown as one (`fivedice.envs.standard`). Actions are
             then those of the positions shown.
+        base: a policy whose action is shown beside each observation, which is then (size + num_actions,): 1 for its
+            action, else 0. Not together with `standard_form`.
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
@@ -51,6 +55,7 @@ class SeatVecEnv(VecEnv):
         reward: str | None = None,
         reward_scale: float = 1.0,
         standard_form: bool = False,
+        base: Policy | None = None,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
@@ -58,13 +63,19 @@ class SeatVecEnv(VecEnv):
             self.game, num_envs, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
         )
         self.reward_scale = reward_scale
-        self.standard_form = standard_form
+        self.standard_form, self.base = standard_form, base
         if standard_form and self.game.standard is None:
             raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")
+        if standard_form and base is not None:
+            raise ValueError(
+                "a base shows its actions, which have other numbers in standard forms; leave out one of them"
+            )
         self.margin_coef = 0.0
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()
         actions = spaces.Discrete(self.table.batch.num_actions)
+        if base is not None:
+            low, high = np.pad(low, (0, int(actions.n))), np.pad(high, (0, int(actions.n)), constant_values=1.0)
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), actions)
         self._seed: int | None = None
         self._actions = np.zeros(num_envs, np.int64)
@@ -129,6 +140,8 @@ class SeatVecEnv(VecEnv):
     def show(self) -> NDArray[np.float32]:
         """The decisions that wait, (N, size) float32."""
         batch = self.table.batch
+        if self.base is not None:
+            return beside(batch.observations, self.base.act(batch.view()), batch.num_actions)
         if not self.standard_form:
             return batch.observations.copy()
         self._shown = show_standard(self.game, batch.options, batch.states, self.table.seats)
@@ -166,6 +179,8 @@ class SeatVecEnv(VecEnv):
         """Nothing to release."""
 
     def _last_observations(self, finished: Rows, outcome: Outcome) -> NDArray[np.float32]:
+        if self.base is not None:
+            return np.pad(outcome.observations, ((0, 0), (0, self.table.batch.num_actions)))
         if not self.standard_form:
             return outcome.observations
         batch, seats = self.table.batch, self.table.seats[finished]

@@ -18,11 +18,12 @@ from stable_baselines3.common.logger import configure
 from threadpoolctl import threadpool_limits
 
 from fivedice.agents.arena import Estimate, evaluate
-from fivedice.agents.checkpoint import CheckpointPolicy, make_card, save_checkpoint
+from fivedice.agents.checkpoint import BASES, CheckpointPolicy, make_card, save_checkpoint
 from fivedice.agents.config import TrainConfig
 from fivedice.agents.network import Network
 from fivedice.agents.policy import load
 from fivedice.agents.pool import OpponentPool
+from fivedice.agents.residual import ResidualPolicy
 from fivedice.agents.resume import save_resume
 from fivedice.agents.seat_vec_env import SeatVecEnv
 from fivedice.envs import load_game
@@ -64,7 +65,7 @@ class Training:
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
-        self.standard_form = config.standard_form and self.game.standard is not None
+        self.standard_form = config.standard_form and self.game.standard is not None and config.base is None
         check(config, self.num_players)
         if config.torch_threads:
             torch.set_num_threads(config.torch_threads)
@@ -81,11 +82,12 @@ class Training:
             reward=config.reward,
             reward_scale=config.reward_scale,
             standard_form=self.standard_form,
+            base=BASES[config.base] if config.base else None,
             **options,
         )
         self.env.seed(config.seed)
         self.model = MaskablePPO(
-            "MlpPolicy",
+            ResidualPolicy if config.base else "MlpPolicy",
             self.env,
             learning_rate=lambda _: self._between(config.learning_rate, config.learning_rate_end),
             n_steps=config.n_steps,
@@ -167,13 +169,20 @@ class Training:
         """The learner as it is now, independent of what becomes of it."""
         network = Network(
             network_tensors(self.model),
-            self.env.table.batch.layout.size,
+            int(np.prod(self.env.observation_space.shape or 0)),
             self.env.table.batch.num_actions,
             self.config.net_arch,
             self.config.activation,
+            residual=self.config.base is not None,
         )
         return CheckpointPolicy(
-            name, self.game, self.options, network, standard_form=self.standard_form, deterministic=deterministic
+            name,
+            self.game,
+            self.options,
+            network,
+            standard_form=self.standard_form,
+            base=self.config.base,
+            deterministic=deterministic,
         )
 
     def add_snapshot(self) -> None:
@@ -204,7 +213,9 @@ class Training:
 
     def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
         """Write the learner as a checkpoint, with what its evaluation said."""
-        card = make_card(self.game, self.options, self.config.net_arch, self.config.activation, self.standard_form)
+        card = make_card(
+            self.game, self.options, self.config.net_arch, self.config.activation, self.standard_form, self.config.base
+        )
         card |= {
             "reward": self.env.table.batch.reward,
             "steps": self.steps,
