@@ -111,7 +111,7 @@ def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
         },
         "observation_digest": YUM.layout(YUM.make_options(2)).digest,
         "action_digest": YUM.action_digest(),
-        "network": {"net_arch": [8], "activation": "tanh", "standard_form": False},
+        "network": {"net_arch": [8], "activation": "tanh", "standard_form": False, "base": None},
     }
     assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)
 
@@ -210,6 +210,14 @@ REFUSED = {
     "a form that the game has not": (
         with_card(network={"net_arch": [8], "activation": "tanh", "standard_form": True}),
         "gives standard_form as True, which Yum does not have",
+    ),
+    "a base that is not there": (
+        with_card(network={"net_arch": [8], "activation": "tanh", "base": "gredy"}),
+        "gives base as 'gredy'; known are 'greedy'",
+    ),
+    "a base without its part of the network": (
+        with_card(network={"net_arch": [8], "activation": "tanh", "base": "greedy"}),
+        r"its network has float32 \(",
     ),
     "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network has float32 \(9, "),
     "more layers": (with_card(network={"net_arch": [8, 8], "activation": "tanh"}), "missing .*policy.2.bias"),
