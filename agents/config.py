@@ -38,12 +38,20 @@ class Mix:
 
     current: Weight = 0.4
     """The newest snapshot of the learner."""
+    recent: Weight = 0.0
+    """One of the newest three, all equally likely."""
     past: Weight = 0.3
     """Any snapshot in the pool, all equally likely."""
+    hard: Weight = 0.0
+    """Any snapshot in the pool, by the square of the learner's share of losses to it lately."""
     random: Weight = 0.1
     """Any legal action, all equally likely."""
     greedy: Weight = 0.2
     """The most points in this turn."""
+    optimal: Weight = 0.0
+    """Exact play, where the game is solved."""
+    floor: Share = 0.0
+    """The least share of all seats that random, greedy and optimal are dealt together, whatever the weights."""
 
 
 @dataclass(kw_only=True)
@@ -114,6 +122,8 @@ class TrainConfig:
     """Play evaluation games, and save, after this many decisions."""
     eval_games: Positive = 1000
     """Games of each of these evaluations against each baseline, seats rotated."""
+    check_games: Positive = 300
+    """Games of a new best against each of the last two and, where the game is solved, against exact play."""
     final_games: Positive = 4000
     """Games of each pairing in the table at the end, seats rotated."""
 

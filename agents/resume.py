@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from fivedice.agents.checkpoint import describe, load_checkpoint, make_card, read_card, save_checkpoint
+from fivedice.agents.arena import Estimate
+from fivedice.agents.champions import Champion
+from fivedice.agents.checkpoint import (
+    CheckpointPolicy,
+    describe,
+    load_checkpoint,
+    make_card,
+    read_card,
+    save_checkpoint,
+)
 from fivedice.agents.files import digest, write_whole
 
 if TYPE_CHECKING:
@@ -27,21 +36,33 @@ FILE = "resume.safetensors"
 
 def save_resume(training: "Training") -> None:
     """Write the file, and the snapshots that are not yet on disk, each whole or not at all."""
-    pool, config = training.pool, training.config
+    pool = training.pool
     for number, snapshot in pool.snapshots().items():
-        path = _snapshot_path(training.folder, number)
-        if not path.exists():
-            card = make_card(
-                training.game, training.options, config.net_arch, config.activation, training.standard_form, config.base
-            )
-            save_checkpoint(path, card | {"steps": int(snapshot.name.removeprefix("step-"))}, snapshot.network)
+        _save_policy(training, snapshot, _snapshot_path(training.folder, number))
+    for champion in training.champions:
+        _save_policy(training, champion.policy, _champion_path(training.folder, champion.number))
     kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it
     notes = {
         "steps": training.steps,
         "updates": training.model._n_updates,
         "best": training.best,
         "reward": training.env.table.batch.reward,
-        "pool": {"steps": pool.steps, "numbers": list(pool.snapshots()), "following": pool.following},
+        "pool": {
+            "steps": pool.steps,
+            "numbers": list(pool.snapshots()),
+            "following": pool.following,
+            "results": pool.results,
+        },
+        "champions": [
+            {
+                "number": champion.number,
+                "figures": {
+                    name: [estimate.mean, estimate.half_width, estimate.count]
+                    for name, estimate in champion.figures.items()
+                },
+            }
+            for champion in training.champions
+        ],
         "numpy": [kind, position, has_gauss, gauss],
     }
     tensors = {
@@ -55,6 +76,16 @@ def save_resume(training: "Training") -> None:
     metadata = {"notes": text, "digest": digest(tensors), "notes_digest": hashlib.sha256(text.encode()).hexdigest()}
     write_whole(training.folder / FILE, partial(save_file, tensors, metadata=metadata))
     _remove_snapshots_but_of(training)
+
+
+def _save_policy(training: "Training", policy: CheckpointPolicy, path: Path) -> None:
+    """Write a snapshot or a champion, which never change, unless it is there."""
+    if not path.exists():
+        config = training.config
+        card = make_card(
+            training.game, training.options, config.net_arch, config.activation, training.standard_form, config.base
+        )
+        save_checkpoint(path, card | {"steps": int(policy.name.rpartition("-")[2])}, policy.network)
 
 
 def restore(training: "Training") -> list[str]:
@@ -95,7 +126,12 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
             )
         snapshot.name = f"step-{read_card(path)['steps']:09d}"
         snapshots[number] = snapshot
-    training.pool.restore(snapshots, {int(number): steps for number, steps in pool["steps"].items()}, pool["following"])
+    training.pool.restore(
+        snapshots,
+        {int(number): steps for number, steps in pool["steps"].items()},
+        pool["following"],
+        {int(number): (games, won) for number, (games, won) in pool.get("results", {}).items()},
+    )
 
     model = training.model
     state = {
@@ -111,8 +147,15 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
     told = []
     training.best = notes["best"]
+    training.champions = []
+    for found in notes.get("champions", []):
+        path = _champion_path(training.folder, found["number"])
+        policy = load_checkpoint(path)
+        policy.name = f"best-{read_card(path)['steps']:09d}"
+        figures = {name: Estimate(*figures) for name, figures in found["figures"].items()}
+        training.champions.append(Champion(found["number"], policy, figures))
     if notes["reward"] != training.env.table.batch.reward:
-        training.best = -float("inf")
+        training.best, training.champions = -float("inf"), []
         told.append("reward differs from the stopped run's: the best checkpoint is chosen anew")
 
     # Snapshots of after the last save would be taken for those that get their numbers from now on.
@@ -132,9 +175,17 @@ def _snapshot_path(folder: Path, number: int) -> Path:
     return folder / "pool" / f"{number:06d}.safetensors"
 
 
+def _champion_path(folder: Path, number: int) -> Path:
+    return folder / "champions" / f"{number:06d}.safetensors"
+
+
 def _remove_snapshots_but_of(training: "Training") -> None:
     kept = {_snapshot_path(training.folder, number) for number in training.pool.snapshots()}
-    for path in (training.folder / "pool").glob("*.safetensors"):
+    kept |= {_champion_path(training.folder, champion.number) for champion in training.champions}
+    for path in [
+        *(training.folder / "pool").glob("*.safetensors"),
+        *(training.folder / "champions").glob("*.safetensors"),
+    ]:
         if path not in kept:
             path.unlink()
 

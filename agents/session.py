@@ -120,6 +120,11 @@ class Bar:
                 for name, value in told.evaluation.items()
             )
             self._console.print(f"{told.steps:>11,}  {figures}  ({speed})", highlight=False)
+            if told.forgot:
+                against = ", ".join(told.forgot)
+                self._console.print(f"{'':>11}  not taken as the best: it got worse against {against}", highlight=False)
+            if told.loses_to:
+                self._console.print(f"{'':>11}  loses significantly to {', '.join(told.loses_to)}", highlight=False)
 
 
 def _write_text(path: Path, text: str) -> Any:

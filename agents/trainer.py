@@ -17,7 +17,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from threadpoolctl import threadpool_limits
 
-from fivedice.agents.arena import Estimate, evaluate
+from fivedice.agents.arena import Estimate, Standing, evaluate
+from fivedice.agents.baselines import OPTIMAL, is_solved
+from fivedice.agents.champions import CHAMPIONS, WIN_RATE, Champion, forgotten, loses_to
 from fivedice.agents.checkpoint import BASES, CheckpointPolicy, make_card, save_checkpoint
 from fivedice.agents.config import TrainConfig
 from fivedice.agents.network import Network
@@ -27,9 +29,11 @@ from fivedice.agents.residual import ResidualPolicy
 from fivedice.agents.resume import save_resume
 from fivedice.agents.seat_vec_env import SeatVecEnv
 from fivedice.envs import load_game
+from fivedice.envs.view import Policy
 
 EVALUATION_SEED = 1_000_003  # added to the run's seed, so that no evaluation game is a training game
 FINAL_SEED = 2_000_003
+RIVALS = ("random", "greedy")  # in evaluations
 LIBRARIES = ("fivedice", "numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "pettingzoo", "numba")
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 
@@ -42,6 +46,8 @@ class Progress:
     score: float  # mean points of the games finished lately
     decisions_per_second: float
     evaluation: dict[str, Estimate] | None  # by scalar name, when one was just played
+    forgot: tuple[str, ...] = ()  # why it is not taken as the best, though better: against whom it has got worse
+    loses_to: tuple[str, ...] = ()  # whom it loses to significantly
 
 
 class Training:
@@ -104,8 +110,12 @@ class Training:
             seed=config.seed,
             device=config.device,
         )
+        self._started = time.monotonic()
         self.model.set_logger(configure(str(folder), ["tensorboard"]))
         self.best = -float("inf")
+        self.champions: list[Champion] = []  # the last bests, oldest first
+        self._forgot: tuple[str, ...] = ()
+        self._checking = 0.0  # seconds spent on checks of new bests
         self.add_snapshot()
 
     @property
@@ -123,9 +133,9 @@ class Training:
         """Train to ``total_timesteps``; False if Ctrl-C or SIGTERM stopped it, after saving everything."""
         config, model = self.config, self.model
         rollout = config.n_envs * config.n_steps
-        watch = Watch()
+        watch = Watch(self.pool)
         with StopOnSignal() as stop:
-            started, first = time.monotonic(), self.steps
+            self._started, first = time.monotonic(), self.steps
             while self.steps < config.total_timesteps and not stop.requested:
                 before = self.steps
                 model.ent_coef = self._between(config.ent_coef, config.ent_coef_end)
@@ -136,8 +146,9 @@ class Training:
                 evaluation = None
                 if passes(before, self.steps, config.eval_every) or self.steps >= config.total_timesteps:
                     evaluation = self.evaluate_and_save()
-                speed = (self.steps - first) / (time.monotonic() - started)
-                self.report(Progress(self.steps, watch.score, speed, evaluation))
+                speed = (self.steps - first) / (time.monotonic() - self._started)
+                lost = () if evaluation is None else tuple(loses_to(evaluation, 1 / self.num_players))
+                self.report(Progress(self.steps, watch.score, speed, evaluation, self._forgot, lost))
             if stop.requested:
                 self.save(self.folder / "last.safetensors", {})
                 save_resume(self)
@@ -146,24 +157,56 @@ class Training:
     def evaluate_and_save(self) -> dict[str, Estimate]:
         """Play evaluation games, write ``last`` and perhaps ``best``, and what resuming needs."""
         evaluation = self.evaluate()
+        measure = self.measure(evaluation)
+        self._forgot = ()
+        is_best = measure > self.best
+        if is_best and self.num_players > 1:
+            evaluation |= self.check_best(evaluation)
+            is_best = not self._forgot
         for name, figure in evaluation.items():
             self.model.logger.record(name, figure.mean)
+            self.model.logger.record(f"{name}_half_width", figure.half_width)
         if self.optimum is not None:
             self.model.logger.record("eval/percent_of_optimum", 100 * evaluation["eval/score"].mean / self.optimum)
         self.model.logger.dump(self.steps)
         self.save(self.folder / "last.safetensors", evaluation)
-        measure = self.measure(evaluation)
-        if measure > self.best:
+        if is_best:
             self.best = measure
             self.save(self.folder / "best.safetensors", evaluation)
+            number = self.champions[-1].number + 1 if self.champions else 0
+            champion = Champion(number, self.policy(name=f"best-{self.steps:09d}"), evaluation)
+            self.champions = [*self.champions, champion][-CHAMPIONS:]
         save_resume(self)
         return evaluation
+
+    def check_best(self, evaluation: dict[str, Estimate]) -> dict[str, Estimate]:
+        """Play what would be the new best against the last ones and exact play, and see what it has forgotten.
+
+        Returns the figures of these games by the names of their scalars.
+        """
+        started = time.monotonic()
+        found = {
+            f"{WIN_RATE}champion_{back}": self._play(champion.policy, self.config.check_games).wins[
+                champion.policy.name
+            ]
+            for back, champion in enumerate(reversed(self.champions), 1)
+        }
+        champions = {name.removeprefix(WIN_RATE): figure for name, figure in found.items()}
+        if is_solved(self.game, self.options):
+            found[f"{WIN_RATE}optimal"] = self._play(OPTIMAL, self.config.check_games).wins[OPTIMAL.name]
+        before = self.champions[-1].figures if self.champions else {}
+        yardsticks = {name: figure for name, figure in before.items() if "champion" not in name}
+        self._forgot = tuple(forgotten(evaluation | found, yardsticks, champions, 1 / self.num_players))
+        self.model.logger.record("eval/forgotten", len(self._forgot))
+        self._checking += time.monotonic() - started
+        self.model.logger.record("time/share_of_checks", self._checking / (time.monotonic() - self._started))
+        return found
 
     def measure(self, evaluation: dict[str, Estimate]) -> float:
         """What ``best`` is best at: points, or the mean win rate where winning is what is paid."""
         if self.env.table.batch.reward == "score":
             return evaluation["eval/score"].mean
-        return float(np.mean([figure.mean for name, figure in evaluation.items() if "win_rate" in name]))
+        return float(np.mean([evaluation[f"{WIN_RATE}{rival}"].mean for rival in RIVALS]))
 
     def policy(self, *, name: str = "current", deterministic: bool = True) -> CheckpointPolicy:
         """The learner as it is now, independent of what becomes of it."""
@@ -192,24 +235,28 @@ class Training:
 
     def evaluate(self) -> dict[str, Estimate]:
         """Play games of their own seeds; the figures by the names of their scalars."""
-        rivals = ["random", "greedy"]
+        if self.num_players == 1:
+            return {"eval/score": self._play(None, self.config.eval_games).points}
         found: dict[str, Estimate] = {}
-        for rival in rivals if self.num_players > 1 else rivals[:1]:
-            contenders = {"learner": self.policy()}
-            if self.num_players > 1:
-                contenders[rival] = load(rival)  # type: ignore[assignment]  # any policy will do
-            standings = evaluate(
-                self.game,
-                contenders,
-                games=self.config.eval_games,
-                num_players=self.num_players,
-                seed=self.config.seed + EVALUATION_SEED,
-                options=self.config.options,
-            )
-            found["eval/score"] = standings[0].points
-            if self.num_players > 1:
-                found[f"eval/win_rate_vs_{rival}"] = standings[0].wins[rival]
+        for rival in RIVALS:
+            standing = self._play(load(rival), self.config.eval_games)
+            found["eval/score"] = standing.points
+            found[f"{WIN_RATE}{rival}"] = standing.wins[rival]
         return found
+
+    def _play(self, rival: Policy | None, games: int) -> Standing:
+        """How the learner as it is now does against another policy, or alone."""
+        contenders: dict[str, Policy] = {"learner": self.policy()}
+        if rival is not None:
+            contenders[rival.name] = rival
+        return evaluate(
+            self.game,
+            contenders,
+            games=games,
+            num_players=self.num_players,
+            seed=self.config.seed + EVALUATION_SEED,
+            options=self.config.options,
+        )[0]
 
     def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
         """Write the learner as a checkpoint, with what its evaluation said."""
@@ -241,6 +288,9 @@ def check(config: TrainConfig, num_players: int) -> None:
             f"batch_size={config.batch_size} does not divide the {rollout} decisions between two updates "
             f"(n_envs={config.n_envs} times n_steps={config.n_steps}); use a divisor of {rollout}"
         )
+    game = load_game(config.game)
+    if config.opponents.optimal and not is_solved(game, game.make_options(num_players, config.options)):
+        raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
     if not np.isfinite(config.reward_scale):
         raise ValueError(f"reward_scale={config.reward_scale} is not finite; use a number above 0")
     try:
@@ -277,8 +327,9 @@ class Watch(BaseCallback):
 
     model: MaskablePPO
 
-    def __init__(self) -> None:
+    def __init__(self, pool: OpponentPool) -> None:
         super().__init__()
+        self._pool = pool
         self.score = float("nan")  # mean points of the games of the last update
         self._games: list[dict[str, Any]] = []
         self._started = 0.0
@@ -297,12 +348,18 @@ class Watch(BaseCallback):
             self.score = float(np.mean([game["score"] for game in self._games]))
             record("rollout/score", self.score)
             record("rollout/return", float(np.mean([game["episode"]["r"] for game in self._games])))
-        wins = defaultdict(list)
+        wins, by_name = defaultdict(list), defaultdict(list)
         for game in self._games:
-            for opponent in set(game["opponents"]):
+            for opponent in sorted(set(game["opponents"])):
+                by_name[opponent].append(game["win"])
                 wins["snapshots" if opponent.startswith("step-") else opponent].append(game["win"])
         for opponent, shares in wins.items():
             record(f"rollout/win_rate_vs_{opponent}", float(np.mean(shares)))
+        self._pool.tell(by_name)
+        record("pool/size", len(self._pool.steps))
+        rates = [rate for number, rate in self._pool.win_rates().items() if number in self._pool.steps]
+        if rates:
+            record("pool/least_win_rate", min(rates))
         record("rollout/entropy_ratio", self._entropy_ratio())
         steps = self.model.n_steps * self.training_env.num_envs
         record("time/rollout_decisions_per_second", steps / (time.monotonic() - self._started))

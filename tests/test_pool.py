@@ -51,6 +51,44 @@ def test_assign__follows_the_mix() -> None:
     np.testing.assert_allclose(dealt, [expected[number] for number in range(len(dealt))], atol=1e-4)
 
 
+def dealt(pool: OpponentPool) -> dict[str, float]:
+    numbers, counts = np.unique(pool.assign(EVENLY), return_counts=True)
+    shares = counts / len(EVENLY)
+    return {pool.policy(int(number)).name: float(share) for number, share in zip(numbers, shares, strict=True)}
+
+
+def test_assign__recent_is_one_of_the_newest_three() -> None:
+    pool = pool_of({"recent": 1}, [0, 100, 200, 300, 400])
+    expected = {f"step-000000{steps}": pytest.approx(1 / 3, abs=1e-4) for steps in (200, 300, 400)}
+    assert dealt(pool) == expected
+    assert dealt(pool_of({"recent": 1}, [0])) == {"step-000000000": 1}
+
+
+def test_assign__hard_is_by_the_square_of_losses_lately() -> None:
+    pool = pool_of({"hard": 1}, [0, 100, 200])
+    assert dealt(pool) == pytest.approx({f"step-000000{steps}": 1 / 3 for steps in ("000", "100", "200")}, abs=1e-4)
+    pool.tell({"step-000000000": [1.0] * 99, "step-000000100": [1.0, 0.0] * 50, "nobody": [1.0], "random": [1.0]})
+    rates = pool.win_rates()
+    assert rates[next(iter(pool.steps))] == 1
+    assert rates[BASELINES["random"]] == 1
+    losses = np.array([0.5 / 100, 0.5, 0.5]) ** 2
+    assert list(dealt(pool).values()) == pytest.approx((losses / losses.sum()).tolist(), abs=1e-3)
+    pool.tell({"step-000000000": [0.0] * 1000})  # what it did before hardly counts any more
+    assert pool.win_rates()[next(iter(pool.steps))] < 0.01
+    assert dealt(pool)["step-000000000"] > 0.6
+
+
+def test_assign__baselines_get_the_floor() -> None:
+    mix = {"current": 8, "random": 0.5, "greedy": 1.5, "floor": 0.5}
+    assert dealt(pool_of(mix, [0])) == pytest.approx(
+        {"step-000000000": 0.5, "random": 0.125, "greedy": 0.375}, abs=1e-4
+    )
+    assert dealt(pool_of(mix | {"floor": 0.1}, [0]))["step-000000000"] == pytest.approx(0.8, abs=1e-4)
+    assert dealt(pool_of(mix | {"optimal": 2, "floor": 1.0}, [0])) == pytest.approx(
+        {"random": 0.125, "greedy": 0.375, "optimal": 0.5}, abs=1e-4
+    )
+
+
 @pytest.mark.parametrize("kind", ["current", "past", "random", "greedy"])
 def test_assign__a_single_kind_is_all_there_is(kind: str) -> None:
     pool = pool_of({kind: 0.3}, [0, 100])
@@ -84,7 +122,9 @@ def test_add__two_hundred_snapshots_keep_memory_flat_and_span_the_run() -> None:
         newest = snapshot(number * 1000)
         taken.add(newest)
         pool.add(newest, number * 1000, np.array([[LEARNER, FIRST_SNAPSHOT + number - 1]]))
+        pool.tell({newest.name: [1.0, 0.0]})
         assert len(pool.steps) <= 10
+        assert len(pool.results) <= 11
         assert len(pool.snapshots()) <= 11  # one more is still playing
     gc.collect()
     assert len(taken) <= 11
@@ -107,10 +147,12 @@ def test_add__keeps_whoever_is_still_playing() -> None:
 
 
 def test_restore__goes_on_as_if_nothing_had_been() -> None:
-    mix = {"current": 1, "past": 1, "random": 1}
+    mix = {"current": 1, "past": 1, "hard": 1, "random": 1}
     pool, again = pool_of(mix, [0, 100, 250], capacity=3), OpponentPool(mix, 3)
     again.add(snapshot(0), 0, NO_ONE)  # a training has one from its start
-    again.restore(pool.snapshots(), pool.steps, pool.following)
+    pool.tell({"step-000000100": [1.0, 0.0, 1 / 3]})
+    again.restore(pool.snapshots(), pool.steps, pool.following, pool.results)
+    assert again.results == pool.results
     for one in (pool, again):
         one.add(snapshot(300), 300, NO_ONE)
     assert again.steps == pool.steps
@@ -166,6 +208,12 @@ def test_table__deals_anew_only_between_games() -> None:
         ({"past": float("inf")}, 10, "opponents.past=inf is not a weight"),
         ({"past": 0.0, "greedy": 0.0}, 10, "every weight in opponents is 0"),
         ({}, 10, "every weight in opponents is 0"),
+        (
+            {"past": 1.0, "floor": 0.1},
+            10,
+            "opponents.floor=0.1 has no baseline to deal; give random or greedy or optimal",
+        ),
+        ({"past": 1.0, "floor": 1.5}, 10, "opponents.floor=1.5 is not a share; use a number from 0 to 1"),
         ({"past": 1.0}, 1, "pool_size=1 is too small; use at least 2"),
     ],
 )
@@ -177,4 +225,4 @@ def test_pool__wrong_settings_are_refused(mix: dict[str, Any], capacity: int, sa
 def test_assign__without_a_snapshot_says_so() -> None:
     with pytest.raises(ValueError, match="there is no snapshot to play against yet; add one first"):
         OpponentPool({"current": 1.0, "random": 1.0}, 10).assign(EVENLY)
-    assert set(OpponentPool({"random": 1.0}, 10).assign(EVENLY)) == {BASELINES.index("random")}
+    assert set(OpponentPool({"random": 1.0}, 10).assign(EVENLY)) == {BASELINES["random"]}

@@ -21,6 +21,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import fivedice.agents
 from fivedice.agents import trainer
+from fivedice.agents.arena import Estimate, Standing
+from fivedice.agents.champions import forgotten, loses_to
 from fivedice.agents.checkpoint import read_card
 from fivedice.agents.config import Mix, TrainConfig
 from fivedice.agents.files import digest
@@ -32,7 +34,7 @@ UPDATE = 128  # decisions between two updates of the runs below
 CONFIG = TrainConfig(
     reward="score",
     reward_scale=0.05,
-    opponents=Mix(current=1, past=1, random=1, greedy=1),
+    opponents=Mix(current=1, recent=1, past=1, hard=1, random=1, greedy=1, floor=0.4),
     total_timesteps=4 * UPDATE,
     n_envs=8,
     n_steps=16,
@@ -43,6 +45,7 @@ CONFIG = TrainConfig(
     pool_size=3,
     eval_every=2 * UPDATE,
     eval_games=10,
+    check_games=10,
     torch_threads=1,
 )
 
@@ -89,7 +92,7 @@ def contents(path: Path) -> tuple[dict[str, str], dict[str, bytes]]:
 
 def test_run__writes_what_plays_and_what_resumes(straight: Training) -> None:
     names = {path.name for path in straight.folder.iterdir() if not path.name.startswith("events.")}
-    assert names == {"best.safetensors", "last.safetensors", FILE, "pool"}
+    assert names == {"best.safetensors", "last.safetensors", FILE, "pool", "champions"}
     assert len(list((straight.folder / "pool").iterdir())) >= CONFIG.pool_size
     for name in ("best", "last"):
         policy = fivedice.agents.load(straight.folder / f"{name}.safetensors")
@@ -104,7 +107,7 @@ def test_run__card_says_how_it_came_about(straight: Training) -> None:
     assert (card["game"], card["num_players"], card["reward"]) == ("yum", 2, "score")
     assert (card["steps"], card["seed"]) == (4 * UPDATE, CONFIG.seed)
     assert set(card["libraries"]) >= {"fivedice", "numpy", "torch", "sb3-contrib"}
-    assert set(card["evaluation"]) == {"score", "win_rate_vs_random", "win_rate_vs_greedy"}
+    assert set(card["evaluation"]) >= {"score", "win_rate_vs_random", "win_rate_vs_greedy"}
     for figure in card["evaluation"].values():
         assert set(figure) == {"mean", "half_width", "deals"}
         assert figure["deals"] == 5  # ten games: each deal from both seats
@@ -158,6 +161,14 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
         ({"game": "yam"}, "'yam' is not a known game; did you mean 'yum'"),
         ({"options": {"zero": "free"}}, "'zero' is not a known option of Yum; did you mean 'zeros'"),
         ({"num_players": 1, "reward": "win"}, "there is only one; use reward='score'"),
+        (
+            {"opponents": Mix(floor=0.2, random=0, greedy=0)},
+            "opponents.floor=0.2 has no baseline to deal; give random or",
+        ),
+        (
+            {"game": "yahtzee_jr", "num_players": 3, "opponents": Mix(optimal=1)},
+            "opponents.optimal=1, but Yahtzee Jr. is not solved; use 0",
+        ),
         ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "every weight in opponents is 0"),
     ],
 )
@@ -167,6 +178,68 @@ def test_run__wrong_settings_are_refused_before_anything_is_written(
     with pytest.raises(ValueError, match=said):
         Training(replace(CONFIG, **changes), tmp_path / "run", lambda progress: None)
     assert not (tmp_path / "run").exists()
+
+
+# No forgetting
+
+
+def test_best__is_checked_against_the_last_bests_and_exact_play(straight: Training) -> None:
+    log = EventAccumulator(str(straight.folder))
+    log.Reload()
+    tags = set(log.Tags()["scalars"])
+    assert tags >= {"eval/win_rate_vs_optimal", "eval/forgotten", "eval/score_half_width", "time/share_of_checks"}
+    assert 1 <= len(straight.champions) <= 2
+    names = [f"{champion.number:06d}.safetensors" for champion in straight.champions]
+    assert sorted(path.name for path in (straight.folder / "champions").iterdir()) == names
+    best = fivedice.agents.load(straight.folder / "best.safetensors")
+    assert weights_of(straight.champions[-1].policy) == weights_of(best)
+    restored = Training(CONFIG, straight.folder, lambda progress: None)
+    restore(restored)
+    assert [champion.figures for champion in restored.champions] == [
+        dict(champion.figures) for champion in straight.champions
+    ]
+    assert [weights_of(champion.policy) for champion in restored.champions] == [
+        weights_of(champion.policy) for champion in straight.champions
+    ]
+
+
+@pytest.mark.parametrize(("share", "taken"), [(0.45, True), (0.35, False)])
+def test_best__that_loses_to_the_last_one_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float, taken: bool
+) -> None:
+    """Its points are higher, and against the best before it wins 45 or 35 ± 10 %."""
+    told: list[Progress] = []
+    training = Training(replace(CONFIG, game="yahtzee_jr", total_timesteps=2 * UPDATE), tmp_path, told.append)
+    evaluations = iter([10.0, 20.0])
+    figures = {f"eval/win_rate_vs_{rival}": Estimate(0.5, 0.1, 5) for rival in ("random", "greedy")}
+    monkeypatch.setattr(training, "evaluate", lambda: {"eval/score": Estimate(next(evaluations), 1.0, 5)} | figures)
+
+    def play(rival: Any, games: int) -> Standing:
+        loses = rival.name.startswith("best-")
+        return Standing("learner", 10, Estimate(0, 0, 5), {rival.name: Estimate(share if loses else 0.2, 0.1, 5)})
+
+    monkeypatch.setattr(training, "_play", play)
+    training.model.learn(UPDATE)
+    training.evaluate_and_save()
+    first = contents(tmp_path / "best.safetensors")
+    training.learn()
+    assert (contents(tmp_path / "best.safetensors") != first) == taken
+    assert (training.best, len(training.champions)) == ((20.0, 2) if taken else (10.0, 1))
+    assert told[-1].forgot == (() if taken else ("champion_1",))
+    assert told[-1].loses_to == (("optimal",) if taken else ("champion_1", "optimal"))
+
+
+def test_forgotten__is_what_got_significantly_worse() -> None:
+    before = {"eval/win_rate_vs_greedy": Estimate(0.50, 0.03, 9), "eval/win_rate_vs_random": Estimate(0.99, 0.01, 9)}
+
+    def now(greedy: float, random: float = 0.99) -> dict[str, Estimate]:
+        return {"eval/win_rate_vs_greedy": Estimate(greedy, 0.04, 9), "eval/win_rate_vs_random": Estimate(random, 0, 9)}
+
+    assert forgotten(now(0.46), before, {}, 0.5) == []
+    assert forgotten(now(0.44), before, {}, 0.5) == ["greedy"]  # by more than 5 points
+    assert forgotten(now(0.55, 0.9), before, {"champion_1": Estimate(0.4, 0.09, 9)}, 0.5) == ["random", "champion_1"]
+    assert forgotten(now(0.1), {}, {"champion_1": Estimate(0.3, 0.09, 9)}, 1 / 3) == []
+    assert loses_to(now(0.46, 0.49), 0.5) == ["random"]
 
 
 # Apart
@@ -281,7 +354,10 @@ def test_resume__equals_a_run_that_never_stopped(tmp_path: Path, straight: Train
     assert resumed.steps == straight.steps == 4 * UPDATE
     for name in ("last.safetensors", "best.safetensors", FILE):
         assert contents(tmp_path / name) == contents(straight.folder / name)
-    pools = [sorted((folder / "pool").iterdir()) for folder in (tmp_path, straight.folder)]
+    pools = [
+        [*sorted((folder / "pool").iterdir()), *sorted((folder / "champions").iterdir())]
+        for folder in (tmp_path, straight.folder)
+    ]
     assert [path.name for path in pools[0]] == [path.name for path in pools[1]]
     for ours, theirs in zip(*pools, strict=True):
         assert contents(ours) == contents(theirs)
