@@ -151,6 +151,31 @@ def train(
     run(settings or TrainConfig(), resume, console)
 
 
+@app.command(name="report")
+def report_run(run: Path, *, out: Path | None = None, games: Annotated[int, whole(least=20)] = 1000) -> None:
+    """Show a training run as one HTML page that needs nothing else, and its pictures as PNGs.
+
+    Parameters
+    ----------
+    run
+        The folder of a run.
+    out
+        The folder for the page; report in the run's own, if not given.
+    games
+        How many games are played for each yardstick, and for where the points go.
+    """
+    for name, extra in (("matplotlib", "plot"), ("tensorboard", "train")):
+        needs_module(name, extra)
+    from fivedice.agents.run_report import read_run, write_report
+
+    told = read_run(run)
+    folder = run / "report" if out is None else out
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; name a folder for the report")
+    for path in write_report(told, folder, games=games):
+        console.print(path, markup=False, highlight=False, soft_wrap=True)
+
+
 @app.command(name="evaluate")
 def evaluate_policies(
     game: str,

@@ -173,7 +173,15 @@ def check_picture(file: Path) -> None:
         raise ValueError("drawing needs matplotlib: pip install 'fivedice[plot]'")
 
 
-def draw_detail(detail: Detail, tallies: Mapping[str, Tally], file: Path, *, title: str, yardstick: str | None) -> None:
+def draw_detail(
+    detail: Detail,
+    tallies: Mapping[str, Tally],
+    file: Path,
+    *,
+    title: str,
+    yardstick: str | None,
+    kind: str | None = None,
+) -> None:
     """Draw each measure of all rows as a panel of dots, one for each contender in each row, with 95 % intervals.
 
     Args:
@@ -181,6 +189,7 @@ def draw_detail(detail: Detail, tallies: Mapping[str, Tally], file: Path, *, tit
         file: where to.
         title: above the panels.
         yardstick: the contender that is drawn as a line for the others to be compared with.
+        kind: of picture, as png; what the file's name ends in, if None.
     """
     from matplotlib.figure import Figure
 
@@ -223,7 +232,7 @@ def draw_detail(detail: Detail, tallies: Mapping[str, Tally], file: Path, *, tit
     picture.suptitle(title, fontsize=12)
     handles, names = panels[0].get_legend_handles_labels()
     picture.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
-    picture.savefig(file, dpi=150)
+    picture.savefig(file, dpi=150, format=kind)
 
 
 @contextmanager
