@@ -1,0 +1,219 @@
+"""Greedy play of SET Cubed, against trying everything that the rules allow."""
+
+import itertools
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fivedice.agents.arena import play_games
+from fivedice.agents.greedy.set_cubed import GREEDY
+from fivedice.agents.policy import load
+from fivedice.envs import load_game
+from fivedice.envs.batch import Batch
+from fivedice.envs.chance import new_script, new_streams
+from fivedice.envs.set_cubed import GAME, rules
+from fivedice.envs.set_cubed.dice import ALL_WITH_WILD
+from fivedice.envs.set_cubed.faces import FACE_NAMES, WILD
+from fivedice.envs.view import View
+
+BOARD = "/".join(["." * 7, ".3...3.", "..***..", ".......", ".9...9.", "." * 7, "." * 7])
+OPENING, PLAY, EXTRA = 0, 1, 2
+needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too long in plain Python")
+
+
+def chance_of(seed: int = 0) -> Any:
+    return new_streams(seed, 1)[0], new_script([], 74)
+
+
+def mask_of(state: Any, options: Any) -> np.ndarray:
+    mask = np.zeros(GAME.num_actions(options), np.int8)
+    rules.legal_actions(state, options, mask)
+    return mask
+
+
+def view_of(state: Any, options: Any) -> View:
+    mask, observation = mask_of(state, options), np.zeros(GAME.layout(options).size, np.float32)
+    GAME.observe(state, options, int(state["player"]), observation)
+    seat = np.array([state["player"]], np.int8)
+    return View(GAME, options, state.reshape(1).copy(), seat, observation[None], mask[None], np.zeros(1))
+
+
+def positions(phase: int, number: int, size: int, **table: Any) -> list[tuple[Any, Any]]:
+    """Starts of turns, or EXTRA rolls, from random play, with the last `size` dice of the hand."""
+    batch = Batch(GAME, 16, **table)
+    batch.reset(4)
+    generator = np.random.default_rng(4)
+    found: list[tuple[Any, Any]] = []
+    while len(found) < number:
+        for row in batch.all_rows[: number - len(found)]:
+            state = batch.states[row].copy()
+            if state["phase"] == phase and state["laid"][0] < 0 and (state["faces"] >= 0).sum() > 5:
+                for hand in (state["hand_faces"][state["player"]], state["hand_dice"][state["player"]]):
+                    kept = hand[hand >= 0][-size:].copy()  # WILDs come last
+                    hand[:] = -1
+                    hand[: len(kept)] = kept
+                if phase == EXTRA or mask_of(state, batch.options).sum() > 3:
+                    found.append((state, batch.options))
+        for _ in range(7):
+            wish = generator.random(batch.masks.shape) * batch.masks
+            batch.step(wish.argmax(axis=1))
+    return found
+
+
+def most_points(state: Any, options: Any) -> int:
+    """The most that can be added to the score from here to the end of the turn, without swaps, by trying everything."""
+    player, phase = int(state["player"]), int(state["phase"])
+    cells, most = int(np.prod(options["board"][:2])), 0
+    for action in np.flatnonzero(mask_of(state, options)).tolist():
+        if action == GAME.num_actions(options) - 1:
+            continue
+        if action < 5 * cells:
+            row, column = divmod(action % cells, int(options["board"][1]))
+            if state["faces"][2 + row, 2 + column] >= 0:
+                continue
+        after = state.copy()
+        rules.apply(after, options, action, chance_of())
+        gained = int(after["scores"][player] - state["scores"][player])
+        if after["player"] == player and after["phase"] == phase:
+            gained += most_points(after, options)
+        most = max(most, gained)
+    return most
+
+
+@needs_compiled_code
+@pytest.mark.parametrize(
+    ("size", "number", "table"),
+    [(3, 8, {"board": BOARD}), (2, 3, {"board": BOARD, "dice": ALL_WITH_WILD})],
+    ids=("three dice", "WILDs"),
+)
+def test_turn__scores_the_most_there_is(size: int, number: int, table: dict[str, Any]) -> None:
+    wilds = 0
+    for state, options in positions(PLAY, number, size, **table):
+        player = int(state["player"])
+        hand = state["hand_faces"][player].tolist()
+        state["wild"] = 0  # nothing to swap
+        best = most_points(state, options)
+        wilds += WILD in hand
+        played = state.copy()
+        while played["player"] == player and played["phase"] == PLAY:
+            action = int(GREEDY.act(view_of(played, options))[0])
+            if action == GAME.num_actions(options) - 1:
+                assert played["laid"][0] < 0 or played["waiting"] < 0
+            rules.apply(played, options, action, chance_of())
+        assert played["scores"][player] - state["scores"][player] == best, GAME.render(state, options)
+    assert wilds > 0 or "dice" not in table
+
+
+def table_with(board: dict[tuple[int, int], str], hand: str, **options: Any) -> tuple[Any, Any]:
+    """A turn that begins, ``~`` for WILDs; dice are numbered as they come."""
+    record = GAME.make_options(2, options)
+    state = np.zeros(1, rules.STATE)[0]
+    rules.setup(state, record, chance_of())
+    state["phase"], state["player"], state["opener"] = PLAY, 0, 0
+    state["hand_dice"] = state["hand_faces"] = -1
+    numbers = iter(range(42))
+    for (row, column), face in board.items():
+        state["faces"][row + 2, column + 2] = FACE_NAMES.index(face.removesuffix("~"))
+        state["wild"][row + 2, column + 2], state["dice"][row + 2, column + 2] = face.endswith("~"), next(numbers)
+    faces = sorted(FACE_NAMES.index(face) for face in hand.split())
+    for slot, face in enumerate(faces):
+        state["hand_faces"][0, slot], state["hand_dice"][0, slot] = face, next(numbers)
+    state["hand_faces"][1, 0], state["hand_dice"][1, 0] = 0, next(numbers)
+    return state, record
+
+
+def said(state: Any, options: Any) -> str:
+    return GAME.name_action(state, options, int(GREEDY.act(view_of(state, options))[0])).split("#")[0]
+
+
+DICE = " / ".join(["1RO 1RO 1RO 2GD 2GD WILD"] + 41 * ["1RO 2RO 3RO 1GO 2GO 3GO"])
+
+
+def test_swap__when_the_die_that_comes_back_is_worth_more() -> None:
+    # A swap spends a die that scores nothing otherwise; the one that comes back as 1RO or WILD is laid.
+    state, options = table_with({(5, 4): "3GS~", (5, 8): "2RO", (5, 9): "3RO"}, "3GS", dice=DICE)
+    assert said(state, options) == "swap 3GS"
+    # Not where the same die scores six as it is, which it would have to give up.
+    board = {(5, 4): "3RO~", (5, 8): "2RO", (5, 9): "1RO", (2, 4): "1RO", (3, 4): "2RO"}
+    state, options = table_with(board, "3RO", dice=DICE)
+    assert said(state, options) == "lay 3RO"
+
+
+def test_swap__leaves_the_view_as_it_was() -> None:
+    state, options = table_with({(5, 4): "3GS~", (5, 8): "2RO", (5, 9): "3RO"}, "3GS 1RO WILD", dice=DICE)
+    view = view_of(state, options)
+    before = view.states.tobytes()
+    GREEDY.act(view)
+    assert view.states.tobytes() == before
+
+
+def test_turn__nothing_that_scores_is_no_reason_to_lay() -> None:
+    state, options = table_with({(5, 4): "3GS", (5, 5): "2RO"}, "3GS 1RO")
+    assert said(state, options) == "end the turn"
+
+
+@needs_compiled_code
+def test_opening__has_as_few_wilds_as_there_are() -> None:
+    batch = Batch(GAME, 300, dice=ALL_WITH_WILD)
+    batch.reset(1)
+    hands = [batch.states[row]["hand_faces"][batch.movers[row]].tolist() for row in batch.all_rows]
+    players = batch.movers.copy()
+    while (batch.states["phase"] == OPENING).any():
+        rows = np.flatnonzero(batch.states["phase"] == OPENING)
+        batch.step(GREEDY.act(batch.view(rows)), rows)
+    for row, hand in enumerate(hands):
+        assert batch.states[row]["scores"][players[row]] == most_naturals(hand)
+    assert {most_naturals(hand) for hand in hands} >= {1, 2, 3}
+
+
+def most_naturals(hand: list[int]) -> int:
+    most = 0
+    for dice in itertools.combinations(hand, 3):
+        naturals = [FACE_NAMES[face] for face in dice if face != WILD]
+        if len(naturals) < 3 or all(len(set(feature)) != 2 for feature in zip(*naturals, strict=True)):
+            most = max(most, len(naturals))
+    return most
+
+
+@needs_compiled_code
+def test_extra__keeps_what_is_likeliest_to_have_something_to_lay() -> None:
+    changed = 0
+    for state, options in positions(EXTRA, 20, 2, board=BOARD):
+        player = int(state["player"])
+        chances = {}
+        for keep in range(4):
+            thrown = [slot for slot in range(2) if not keep >> slot & 1]
+            hits = 0
+            for sides in itertools.product(range(6), repeat=len(thrown)):
+                after = state.copy()
+                faces = after["hand_faces"][player]
+                for slot, side in zip(thrown, sides, strict=True):
+                    faces[slot] = options["dice"][after["hand_dice"][player, slot], side] - 1
+                faces[:2] = sorted(faces[:2])
+                after["phase"], after["wild"] = PLAY, 0  # swaps are nothing laid
+                hits += mask_of(after, options).sum() > 1
+            chances[keep] = hits / 6 ** len(thrown)
+        action = int(GREEDY.act(view_of(state, options))[0])
+        keep = action - (GAME.num_actions(options) - 33)
+        assert chances[keep] == pytest.approx(max(chances.values()))
+        equal = [other for other in chances if chances[other] > chances[keep] - 1e-9]
+        assert keep.bit_count() == max(other.bit_count() for other in equal)
+        changed += keep != 3
+    assert changed > 1
+
+
+def test_act__refuses_another_game() -> None:
+    batch = Batch(load_game("yum"), 1)
+    batch.reset(0)
+    with pytest.raises(ValueError, match="this greedy policy plays SET Cubed, not Yum"):
+        GREEDY.act(batch.view())
+
+
+@needs_compiled_code
+def test_greedy__wins_almost_every_game_against_random_at_every_number_of_seats() -> None:
+    for seats, least in ((2, 95), (4, 80)):
+        seating = np.array([[int(seat != game % seats) for seat in range(seats)] for game in range(100)])
+        played = play_games(GAME, seating, [load("greedy"), load("random")], seed=1)
+        assert played.shares[seating == 0].sum() > least
