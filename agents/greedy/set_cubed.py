@@ -137,8 +137,9 @@ class GreedySetCubed:
     - *Swap*: if it raises the expected points of the turn, over the six faces of the die that comes back. Of a chain of
       swaps it reckons with the next two.
     - *Opening*: a SET with as few WILDs as there are.
-    - *EXTRA roll*: keeps the dice with which it is likeliest to have something to lay on the board as it is now,
-      exactly, over all throws; what others will lay before its turn is not foreseen. See `best_keep`.
+    - *EXTRA roll*: keeps the dice with the most expected points on the board as it is now, over all throws, where a
+      hand is worth the estimate of `set_cubed_extra`. To keep what is likeliest to have anything to lay at all is much
+      weaker, since that is nearly certain anyway.
     """
 
     name = "greedy"

@@ -1,95 +1,117 @@
-"""Which dice to keep in the EXTRA roll of SET Cubed."""
+"""Which dice to keep in the EXTRA roll of SET Cubed: the most points to be expected on the board as it is.
+
+A search of the whole turn for every throw would take too long, so a hand is worth an estimate: the three dice that
+score the most, each laid alone, or the best two that make a SET with a die of the board and the best third. That two of
+them may want the same cell, or make more together, is left out, and so is what others lay before it is one's turn.
+The expectation of that estimate over all throws is exact.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.kernel import kernel
-from fivedice.envs.set_cubed.board import EDGE, EMPTY, NUM_WINDOWS, WINDOWS
+from fivedice.envs.set_cubed.board import EDGE, EMPTY, NUM_WINDOWS, WINDOWS, cell_of, points_at
 from fivedice.envs.set_cubed.dice import SIDES
-from fivedice.envs.set_cubed.drawing import num_columns, num_rows
+from fivedice.envs.set_cubed.drawing import bonus, num_columns, num_rows
 from fivedice.envs.set_cubed.faces import NUM_FACES, THIRD, WILD
-from fivedice.envs.set_cubed.hand import HAND, hand_size
+from fivedice.envs.set_cubed.hand import hand_size
 from fivedice.envs.spec import Options, State
 
 SHOWS = NUM_FACES + 1
 KEPT = SIDES  # of the ways in which a die can come to its upper face: it is kept, or shows one of its six sides
+NEAR = 1e-9
+
+Points = NDArray[np.int64]
 
 
 @kernel
 def best_keep(state: State, options: Options) -> int:
-    """The set of slots with the highest chance that something can be laid on the board as it is, exactly.
-
-    Of sets that are equally good, the one that keeps the most; then the lowest.
-    """
-    fits, pairs = np.zeros(SHOWS, np.bool_), np.zeros((SHOWS, SHOWS), np.bool_)
-    look_at_board(state, options, fits, pairs)
+    """The set of slots to keep; of those that are equally good, the one that keeps the most, then the lowest."""
+    singles, pairs = np.zeros(SHOWS, np.int64), np.zeros((SHOWS, SHOWS), np.int64)
+    look_at_board(state, options, singles, pairs)
     player = state["player"]
     dice, shown = state["hand_dice"][player], state["hand_faces"][player]
     size = hand_size(shown)
-    chances = np.zeros(1 << size)
+    values = np.zeros(1 << size)
     # An odometer with a wheel for each die: it is kept, or shows each of its sides.
     wheels, hand = np.zeros(size, np.int8), np.zeros(size, np.int8)
     while True:
-        keep, weight = 0, 1.0
+        keep, weight, kept = 0, 1.0, 0
         for slot in range(size):
             if wheels[slot] == KEPT:
                 keep |= 1 << slot
+                kept += 1
                 hand[slot] = shown[slot]
             else:
                 weight /= SIDES
                 hand[slot] = options["dice"][dice[slot], wheels[slot]] - 1
-        if can_lay(hand, fits, pairs):
-            chances[keep] += weight
+        values[keep] += weight * hand_value(hand, singles, pairs) + NEAR * kept * weight
         slot = 0
         while slot < size and wheels[slot] == KEPT:
             wheels[slot] = 0
             slot += 1
         if slot == size:
-            break
+            return int(np.argmax(values))
         wheels[slot] += 1
-    best = 0
-    for keep in range(1 << size):
-        if chances[keep] > chances[best] + 1e-9 or (chances[keep] > chances[best] - 1e-9 and more(keep, best)):
-            best = keep
-    return best
 
 
 @kernel
-def more(keep: int, other: int) -> bool:
-    """Whether a set of slots has more of them than another."""
-    number = 0
-    for slot in range(HAND):
-        number += ((keep >> slot) & 1) - ((other >> slot) & 1)
-    return number > 0
-
-
-@kernel
-def can_lay(hand: NDArray[np.int8], fits: NDArray[np.bool_], pairs: NDArray[np.bool_]) -> bool:
-    """Whether a die of the hand, or two, make a SET on the board."""
+def hand_value(hand: NDArray[np.int8], singles: Points, pairs: Points) -> int:
+    """The estimate of the points of a turn with these dice."""
+    first, second, third = 0, 0, 0  # the most points of a die alone, the next, and the one after
+    best, next_best = -1, -1  # the slots of the first two
     for slot in range(len(hand)):
-        if fits[hand[slot]]:
-            return True
+        points = singles[hand[slot]]
+        if points > first:
+            first, second, third = points, first, second
+            best, next_best = slot, best
+        elif points > second:
+            second, third = points, second
+            next_best = slot
+        elif points > third:
+            third = points
+    value = first + second + third
+    for slot in range(1, len(hand)):
         for other in range(slot):
-            if pairs[hand[other], hand[slot]]:
-                return True
-    return False
+            points = pairs[hand[other], hand[slot]]
+            if points > 0 and points + first > value:
+                if best not in (slot, other):
+                    value = points + first
+                elif next_best not in (slot, other):
+                    value = max(value, points + second)
+                else:
+                    value = max(value, points + third)
+    return int(value)
 
 
 @kernel
-def look_at_board(state: State, options: Options, fits: NDArray[np.bool_], pairs: NDArray[np.bool_]) -> None:
-    """Write what makes a SET: `fits` (28,) a die that shows this, `pairs` (28, 28) two that show these."""
+def look_at_board(state: State, options: Options, singles: Points, pairs: Points) -> None:
+    """Write the most points of a die by what it shows (28,), and of two that make a SET with one die (28, 28)."""
     faces = state["faces"]
     for row in range(EDGE, EDGE + num_rows(options)):
         for column in range(EDGE, EDGE + num_columns(options)):
             face = int(faces[row, column])
             for window in range(NUM_WINDOWS):
-                first = int(faces[row + WINDOWS[window, 0], column + WINDOWS[window, 1]])
-                second = int(faces[row + WINDOWS[window, 2], column + WINDOWS[window, 3]])
+                row1, column1 = row + WINDOWS[window, 0], column + WINDOWS[window, 1]
+                row2, column2 = row + WINDOWS[window, 2], column + WINDOWS[window, 3]
+                first, second = int(faces[row1, column1]), int(faces[row2, column2])
                 if face == EMPTY and first >= 0 and second >= 0:
-                    fits[THIRD[first, second]] = True
-                    fits[WILD] = True
+                    earned = bonus(options, cell_of(row, column, options))
+                    third = int(THIRD[first, second])
+                    natural = points_at(state, row, column, third, 1, options) + earned
+                    wild = points_at(state, row, column, third, 0, options) + earned
+                    singles[third] = max(singles[third], natural)
+                    singles[WILD] = max(singles[WILD], wild)
                 elif face >= 0 and first == EMPTY and second == EMPTY:
-                    for one in range(NUM_FACES):
-                        pairs[one, THIRD[face, one]] = True
-                    pairs[WILD, :] = True
-                    pairs[:, WILD] = True
+                    cell1, cell2 = cell_of(row1, column1, options), cell_of(row2, column2, options)
+                    look_at_pair(face, bonus(options, cell1) + bonus(options, cell2), pairs)
+
+
+@kernel
+def look_at_pair(face: int, earned: int, pairs: Points) -> None:
+    """Note what two dice score with this one: a point for each that is no WILD, and what their cells earn."""
+    for one in range(NUM_FACES):
+        pairs[one, THIRD[face, one]] = max(pairs[one, THIRD[face, one]], 3 + earned)
+        pairs[one, WILD] = max(pairs[one, WILD], 2 + earned)
+        pairs[WILD, one] = pairs[one, WILD]
+    pairs[WILD, WILD] = max(pairs[WILD, WILD], 1 + earned)
