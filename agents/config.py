@@ -76,6 +76,8 @@ class TrainConfig:
     """Show positions that come to the same as one, in games that have a standard form and without a base."""
     base: Literal["greedy"] | None = None
     """A policy to start from: the learner sees what it would do, and learns where to differ from it."""
+    base_logit: Weight = 4.0
+    """The logit of its action at the start, against 0 for all others; with 4 it is followed two times in three."""
     opponents: Mix = field(default_factory=Mix)
     """How often each kind of opponent is dealt to a seat."""
 

@@ -13,8 +13,6 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import MlpExtractor
 from stable_baselines3.common.type_aliases import Schedule
 
-BASE_LOGIT = 5.0  # of the base's action at the start: against 30 others it is taken 5 times in 6
-
 
 class ResidualExtractor(MlpExtractor):
     """The hidden layers, with what the base would do passed on beside those of the policy."""
@@ -30,7 +28,15 @@ class ResidualExtractor(MlpExtractor):
 
 
 class ResidualPolicy(MaskableActorCriticPolicy):
-    """See the module. Observations end with one number for each action: 1 for that of the base, else 0."""
+    """See the module. Observations end with one number for each action: 1 for that of the base, else 0.
+
+    Args:
+        base_logit: the weight of that number at the start.
+    """
+
+    def __init__(self, *args: Any, base_logit: float, **kwargs: Any) -> None:
+        self._base_logit = base_logit
+        super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
         self.mlp_extractor = ResidualExtractor(
@@ -45,7 +51,7 @@ class ResidualPolicy(MaskableActorCriticPolicy):
         super()._build(lr_schedule)
         with torch.no_grad():
             weight = cast(torch.nn.Linear, self.action_net).weight
-            weight[:, -self._num_actions :] = BASE_LOGIT * torch.eye(self._num_actions)
+            weight[:, -self._num_actions :] = self._base_logit * torch.eye(self._num_actions)
 
     @property
     def _num_actions(self) -> int:

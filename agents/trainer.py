@@ -106,7 +106,11 @@ class Training:
             vf_coef=config.vf_coef,
             max_grad_norm=config.max_grad_norm,
             target_kl=config.target_kl,
-            policy_kwargs={"net_arch": list(config.net_arch), "activation_fn": ACTIVATIONS[config.activation]},
+            policy_kwargs={
+                "net_arch": list(config.net_arch),
+                "activation_fn": ACTIVATIONS[config.activation],
+                **({"base_logit": config.base_logit} if config.base else {}),
+            },
             seed=config.seed,
             device=config.device,
         )

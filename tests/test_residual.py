@@ -56,7 +56,7 @@ def test_residual_learner__starts_as_its_base_and_learns(tmp_path: Path) -> None
     before = training.policy().network.logits(seen)
     chances = np.exp(before) * view.masks
     followed = chances[np.arange(len(view)), GREEDY.act(view)] / chances.sum(axis=1)
-    assert 0.7 < followed.min() < followed.max() < 1.0
+    assert 0.5 < followed.min() < followed.max() < 1.0
     training.learn()
     assert np.abs(training.policy().network.logits(seen) - before).max() > 0.1
 
