@@ -24,7 +24,7 @@ GAME = load_game("yum")
 SIZES = (512, 1024, 2048, 4096, 16384, 65536)
 SECONDS = 1.0
 PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
-OTHER_BARS = {"showdown_yahtzee": 1.0}  # the same of other games, where there is one
+OTHER_BARS = {"showdown_yahtzee": 1.0, "set_cubed": 0.2}  # the same of other games, where there is one
 OTHER_SIZE = 2048
 WARM_UP = 500  # decisions of each game, so that the rows stand at every stage of it
 
