@@ -7,7 +7,7 @@ import pytest
 
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.batch import Batch
-from fivedice.envs.chance import BLANK, MAX_SEATS, STREAM, new_script, new_streams, philox, roll_dice, word
+from fivedice.envs.chance import BLANK, MAX_SEATS, STREAM, draw_one, new_script, new_streams, philox, roll_dice, word
 from fivedice.envs.dice import KEEP_ALL, throw
 
 FACES = 6
@@ -93,6 +93,27 @@ def test_throw__sorts_every_order() -> None:
         dice = np.zeros(5, np.int8)
         throw(dice, 0, 0, (new_streams(0, 1)[0], new_script(roll, FACES)))
         assert dice.tolist() == sorted(roll.tolist())
+
+
+@pytest.mark.parametrize("number", [1, 2, 6, 42])
+def test_draw_one__every_place_equally_often(number: int) -> None:
+    stream, choices = new_streams(4, 1)[0], np.arange(1, number + 1, dtype=np.int8)
+    drawn = np.bincount([draw_one(choices, 2, (stream, NO_SCRIPT)) for _ in range(40_000)], minlength=number)
+    assert len(drawn) == number
+    assert number == 1 or abs(chi_square(drawn, np.full(number, 1 / number))) < 3
+    assert stream["drawn"].tolist() == [40_000 if which == 2 else 0 for which in range(len(stream["drawn"]))]
+
+
+def test_draw_one__takes_the_script_where_it_is_possible_and_a_word_in_any_case() -> None:
+    choices = np.array([5, 9, 7], np.int8)
+    stream, script = new_streams(4, 1)[0], new_script([9, BLANK, 3, 5], 9)
+    places = [draw_one(choices, 1, (stream, script)) for _ in range(5)]
+    plain = new_streams(4, 1)[0]
+    free = [draw_one(choices, 1, (plain, NO_SCRIPT)) for _ in range(5)]
+    assert (places[0], places[3]) == (1, 0)
+    assert [places[draw] for draw in (1, 2, 4)] == [free[draw] for draw in (1, 2, 4)]
+    assert script["face"].tolist() == [9, choices[free[1]], choices[free[2]], 5]
+    assert script["seat"].tolist() == [1] * 4
 
 
 def test_streams__independent_of_seat_row_and_seed() -> None:
