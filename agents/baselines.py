@@ -58,11 +58,19 @@ class OfEachGame:
 
     def of(self, game: Game) -> Policy:
         """The one that plays `game`."""
-        path = f"fivedice.agents.{self._folder}.{game.name}"
-        if importlib.util.find_spec(path) is None:
-            raise ValueError(f"there is no {self.name!r} policy for {game.title}; use 'random'")
-        policy: Policy = getattr(importlib.import_module(path), self.name.upper())
+        if not self.plays(game):
+            others = [policy.name for policy in (GREEDY, OPTIMAL) if policy.plays(game)]
+            known = " or ".join(map(repr, ["random", *others]))
+            raise ValueError(f"there is no {self.name!r} policy for {game.title}; use {known}")
+        policy: Policy = getattr(importlib.import_module(self._module(game)), self.name.upper())
         return policy
+
+    def plays(self, game: Game) -> bool:
+        """Whether `game` has one."""
+        return importlib.util.find_spec(self._module(game)) is not None
+
+    def _module(self, game: Game) -> str:
+        return f"fivedice.agents.{self._folder}.{game.name}"
 
 
 GREEDY = OfEachGame("greedy", "greedy")  # makes the most of this turn and thinks no further; see each game's page

@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from fivedice.agents.baselines import GREEDY
-from fivedice.agents.files import digest, write_whole
+from fivedice.agents.files import digest, no_checkpoint, write_whole
 from fivedice.agents.network import Network, beside, likeliest, sampled
 from fivedice.envs import load_game
 from fivedice.envs.spec import Game, Options
@@ -92,10 +92,10 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
         if not isinstance(standard_form, bool) or (standard_form and game.standard is None):
             raise ValueError(f"its card gives standard_form as {standard_form!r}, which {game.title} does not have")
         base, inputs, actions = card["network"].get("base"), layout.size, game.num_actions(options)
-        if base not in (None, *BASES) or (base and standard_form):
-            raise ValueError(
-                f"its card gives base as {base!r}; known are {', '.join(map(repr, BASES))}, without standard_form"
-            )
+        if base not in (None, *BASES):
+            raise ValueError(f"its card gives base as {base!r}; known are {', '.join(map(repr, BASES))}")
+        if base and standard_form:
+            raise ValueError(f"its card gives both standard_form and base {base!r}, which do not go together")
         if base:
             inputs += actions
         network = Network(tensors, inputs, actions, net_arch, activation, residual=base is not None)
@@ -176,7 +176,7 @@ def describe(game: Game, options: Options) -> str:
 
 def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     if not path.is_file():
-        raise ValueError(f"there is no file {path}")
+        raise ValueError(no_checkpoint(path))
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}

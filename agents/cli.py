@@ -20,6 +20,7 @@ from rich.text import Text
 from fivedice.agents.baselines import value_in_words
 from fivedice.agents.config import CONFIG, Mix, TrainConfig, whole
 from fivedice.agents.evaluation import show_evaluation
+from fivedice.agents.files import refuse_file
 from fivedice.agents.policy import load, load_all
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.option import Value, written
@@ -117,7 +118,8 @@ def info(file: Path) -> None:
     table = Table(title=Text(str(file)), show_header=False, title_justify="left")
     for name, value in card.items():
         if isinstance(value, dict):
-            value = "\n".join(f"{key} {_card_value(item)}" for key, item in value.items()) or "none"
+            shown = written if name == "options" else _card_value
+            value = "\n".join(f"{key} {shown(item)}" for key, item in value.items()) or "none"
         table.add_row(Text(name), Text(str(value)))  # plain: a stranger's card is no markup
     console.print(table)
 
@@ -170,8 +172,7 @@ def report_run(run: Path, *, out: Path | None = None, games: Annotated[int, whol
 
     told = read_run(run)
     folder = run / "report" if out is None else out
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file; name a folder for the report")
+    refuse_file(folder, "the report")
     for path in write_report(told, folder, games=games):
         console.print(path, markup=False, highlight=False, soft_wrap=True)
 
@@ -329,7 +330,7 @@ def play(
     seats
         Seats at the table. The first checkpoint's, or the game's default, if not given.
     seat
-        Your seat; seat 0 begins.
+        Your seat in turn order, from 0. In some games the dice say who begins.
     seed
         Play this seed's dice; new ones if not given.
     advice

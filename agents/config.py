@@ -47,7 +47,7 @@ class Mix:
     random: Weight = 0.1
     """Any legal action, all equally likely."""
     greedy: Weight = 0.2
-    """The most points in this turn."""
+    """Makes the most of its turn; the page of each game tells how."""
     optimal: Weight = 0.0
     """Exact play, where the game is solved."""
     floor: Share = 0.0

@@ -25,6 +25,19 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def no_checkpoint(path: Path) -> str:
+    """What is wrong where the file of a checkpoint is expected and there is none; of a folder, what it has."""
+    inside = sorted(path.glob("*.safetensors"))
+    return f"{path} is a folder; name a file in it, such as {inside[0]}" if inside else f"there is no file {path}"
+
+
+def refuse_file(folder: Path, purpose: str) -> None:
+    """Refuse a folder for `purpose` that cannot be made, because it or one around it is a file."""
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            raise ValueError(f"{place} is a file; name a folder for {purpose}")
+
+
 def digest(tensors: Mapping[str, NDArray[Any]]) -> str:
     """Changes whenever a tensor's name, type, shape or value does."""
     found = hashlib.sha256()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fivedice.agents.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.files import no_checkpoint
 from fivedice.agents.rollout import AIMS, GAMES, POINTS, RolloutPolicy
 from fivedice.envs.view import Policy, View
 
@@ -39,6 +40,8 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         return RolloutPolicy(load(base, deterministic=deterministic), games, aim)
     path = Path(name)
     if path.suffix != ".safetensors":
+        if any(path.glob("*.safetensors")):
+            raise ValueError(no_checkpoint(path))
         raise ValueError(
             f"{str(name)!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
         )

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from fivedice.agents.baselines import optimum
 from fivedice.agents.config import CONFIG, TrainConfig
 from fivedice.agents.evaluation import show_evaluation
-from fivedice.agents.files import write_whole
+from fivedice.agents.files import refuse_file, write_whole
 from fivedice.agents.policy import load
 from fivedice.agents.report import figure
 from fivedice.agents.resume import restore
@@ -54,6 +54,7 @@ def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
 
 def new_folder(config: TrainConfig) -> Path:
     """A folder for this run that no other run has, made at once so that none can take it."""
+    refuse_file(config.runs, "runs")
     if config.name is not None:
         if not config.name or Path(config.name).name != config.name:
             raise ValueError(f"name={config.name!r} is not the name of a folder; use one without slashes")

@@ -14,7 +14,9 @@ import hashlib
 import json
 import math
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ from safetensors.numpy import save_file
 from threadpoolctl import threadpool_limits
 
 from fivedice.agents.arena import LEAST_DEALS, Games, play_games
-from fivedice.agents.files import digest, write_whole
+from fivedice.agents.files import digest, refuse_file, write_whole
 from fivedice.agents.policy import ROLLOUT, load, read_rollout
 from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
@@ -80,7 +82,7 @@ class Tournament:
             raise ValueError("a tournament needs two contenders or more; name them after the game")
         if self.deals < LEAST_DEALS:
             raise ValueError(
-                f"games={self.games} make {self.deals} deals of dice, too few for intervals; "
+                f"games={self.games} make {self.deals} deal{'s' * (self.deals != 1)} of dice, too few for intervals; "
                 f"use {LEAST_DEALS * self.num_players} or more"
             )
         digests = [contender.digest for contender in self.contenders]
@@ -260,8 +262,7 @@ def play_tournament(
 def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = lambda sentence: None) -> None:
     """Make the folder this tournament's, or refuse if it is another's."""
     path = folder / SETTINGS
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file; name a folder for the results")
+    refuse_file(folder, "the results")
     digests = {contender.label: contender.digest for contender in tournament.contenders}
     known: dict[str, str] = {}
     if path.is_file():
@@ -327,7 +328,7 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
     others = set(multiprocessing.active_children())
     # Fresh processes: a fork of one with threads can hang.
     pool = ProcessPoolExecutor(
-        min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=_leave_signals_to_parent
+        min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent
     )
     try:
         running = {pool.submit(_work, tournament, part, folder): part for part in parts}
@@ -342,8 +343,17 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
     pool.shutdown()
 
 
-def _leave_signals_to_parent() -> None:
+def _follow_parent() -> None:
+    """Leave Ctrl-C to the parent, and end with it even if it is killed: its pool would wait for work forever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # no file is half written
 
 
 def _work(tournament: Tournament, part: Part, folder: Path) -> None:

@@ -66,9 +66,9 @@ def make_lineup(opponents: Opponents, num_players: int) -> Lineup:
         opponent = load_policy(opponents)
         opponents = [opponent] * (num_players - 1)
     if len(opponents) != num_players - 1:
+        seats = "1 other seat" if num_players == 2 else f"{num_players - 1} other seats"
         raise ValueError(
-            f"opponents lists {len(opponents)} policies for {num_players - 1} other seats;"
-            " give one for each, or a single one for all"
+            f"opponents lists {len(opponents)} policies for {seats}; give one for each, or a single one for all"
         )
     return FixedLineup([load_policy(opponent) for opponent in opponents])
 

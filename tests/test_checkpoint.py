@@ -29,7 +29,7 @@ from fivedice.envs.batch import Batch
 from fivedice.envs.seat import SeatEnv
 from fivedice.envs.view import View
 
-YUM = load_game("yum")
+YUM, JR = load_game("yum"), load_game("yahtzee_jr")
 OPTIONS = YUM.make_options(2, {})
 SIZE = YUM.layout(YUM.make_options(2)).size
 WIDTHS = (8,)
@@ -214,6 +214,16 @@ REFUSED = {
     "a base that is not there": (
         with_card(network={"net_arch": [8], "activation": "tanh", "base": "gredy"}),
         "gives base as 'gredy'; known are 'greedy'",
+    ),
+    "a base and a standard form": (
+        with_card(
+            game="yahtzee_jr",
+            options={},
+            observation_digest=JR.layout(JR.make_options()).digest,
+            action_digest=JR.action_digest(JR.make_options()),
+            network={"net_arch": [8], "activation": "tanh", "base": "greedy", "standard_form": True},
+        ),
+        "gives both standard_form and base 'greedy', which do not go together",
     ),
     "a base without its part of the network": (
         with_card(network={"net_arch": [8], "activation": "tanh", "base": "greedy"}),

@@ -77,6 +77,14 @@ def test_info__prints_the_card(run: Run, checkpoint: Path) -> None:
         assert word in said
 
 
+def test_a_folder__where_a_checkpoint_is_asked_for_says_what_is_in_it(run: Run, checkpoint: Path) -> None:
+    folder = checkpoint.parent
+    for arguments in (["info", folder], ["evaluate", "yum", folder, "random"], ["play", "--against", folder]):
+        status, _, complained = run(*arguments)
+        assert status == 2
+        assert f"{folder} is a folder; name a file in it, such as {folder}" in complained
+
+
 def test_train_help__explains_every_key(run: Run) -> None:
     status, said, _ = run("train", "--help")
     assert status == 0
@@ -196,6 +204,19 @@ WRONG = {
         given("tournament", "yum", "random", "greedy", "--games", 30),
         "games=30 make 15 deals of dice, too few for intervals; use 40 or more",
     ),
+    "too few games by far": (
+        given("tournament", "yum", "random", "greedy", "--games", 1),
+        "games=1 make 1 deal of dice",
+    ),
+    "a policy that the game has not": (
+        given("evaluate", "showdown_yahtzee", "optimal", "greedy"),
+        "there is no 'optimal' policy for Showdown Yahtzee; use 'random' or 'greedy'",
+    ),
+    "runs in a file": (
+        lambda folder: [*written("")(folder), "--runs", folder / "it.toml" / "runs"],
+        r"it\.toml is a file; name a folder for runs",
+    ),
+    "a weight without end": (given("train", "--base-logit", "inf"), "base_logit=inf is not finite; use a number"),
     "a contender that cannot play": (
         given("tournament", "yahtzee_jr", "random", "optimal", "--seats", 3),
         "Yahtzee Jr. is not solved for 3 seats; use 1 or 2",

@@ -295,6 +295,7 @@ def test_random_seat__is_each_seat_in_about_a_third_of_the_games() -> None:
     [
         ({"opponents": ["random"]}, "opponents lists 1 policies for 2 other seats"),
         ({"opponents": ["random", "greedy", "random"]}, "opponents lists 3 policies for 2 other seats"),
+        ({"opponents": ["random", "greedy"], "num_players": 2}, "opponents lists 2 policies for 1 other seat; give"),
         ({"opponents": "gredy"}, "'gredy' is not a policy; use 'random', 'greedy'"),
         ({"opponents": ["random", None]}, "None is not a policy; use a name, a checkpoint's path, or an object"),
         ({"opponents": None}, "None is not a policy"),

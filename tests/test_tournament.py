@@ -230,6 +230,8 @@ def test_folder__that_is_none_or_damaged_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="file is a file; name a folder"):
         play_tournament(TWO, tmp_path / "file")
+    with pytest.raises(ValueError, match="file is a file; name a folder"):
+        play_tournament(TWO, tmp_path / "file" / "in it")
     (tmp_path / "settings.json").write_text('{"tournament": 3')
     with pytest.raises(ValueError, match=r"settings\.json is damaged; remove it"):
         play_tournament(TWO, tmp_path)
@@ -322,7 +324,8 @@ def test_results__are_written_as_json_and_csv(ranked: tuple[Tournament, Ranking]
 # On the command line
 
 
-def test_kill__leaves_a_tournament_that_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kill", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_kill__leaves_a_tournament_that_goes_on(tmp_path: Path, kill: signal.Signals, status: int) -> None:
     code = "from fivedice.agents.cli import main; main()"
     command = [
         sys.executable,
@@ -344,11 +347,11 @@ def test_kill__leaves_a_tournament_that_goes_on(tmp_path: Path) -> None:
         deadline = time.monotonic() + 120
         while len(list(tmp_path.glob("parts/[!.]*"))) < 4 and time.monotonic() < deadline:
             time.sleep(0.1)
-        os.kill(endless.pid, signal.SIGINT)
-        endless.communicate(timeout=60)
+        os.kill(endless.pid, kill)
+        endless.communicate(timeout=60)  # until its workers have ended, too: they hold the pipes
     finally:
         endless.kill()
-    assert endless.returncode == 130
+    assert endless.returncode == status
     for path in (tmp_path / "parts").glob("[!.]*"):
         tensors = load_file(path)  # whole
         assert tensors["points"].shape == (20, 2, 2)
