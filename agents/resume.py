@@ -124,6 +124,12 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
                 f"{training.folder} is a run of {describe(snapshot.game, snapshot.options)}, "
                 f"not of {describe(training.game, training.options)}"
             )
+        kind = (snapshot.standard_form, snapshot.base and snapshot.base.name, snapshot.network.activation)
+        asked = (training.standard_form, training.config.base, training.config.activation)
+        if kind != asked:
+            names = ("standard_form", "base", "activation")
+            was, now = (", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True)) for values in (kind, asked))
+            raise ValueError(f"{training.folder} is a run with {was}, not with {now}")
         snapshot.name = f"step-{read_card(path)['steps']:09d}"
         snapshots[number] = snapshot
     training.pool.restore(

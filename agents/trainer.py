@@ -295,8 +295,11 @@ def check(config: TrainConfig, num_players: int) -> None:
     game = load_game(config.game)
     if config.opponents.optimal and not is_solved(game, game.make_options(num_players, config.options)):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
-    if not np.isfinite(config.reward_scale):
-        raise ValueError(f"reward_scale={config.reward_scale} is not finite; use a number above 0")
+    weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
+    for name, value in (vars(config) | weights).items():
+        may_be_infinite = name in ("max_grad_norm", "target_kl")  # for none
+        if isinstance(value, float) and not np.isfinite(value) and not may_be_infinite:
+            raise ValueError(f"{name}={value} is not finite; use a number")
     try:
         torch.zeros(1, device=config.device).cpu()
     except (RuntimeError, AssertionError, NotImplementedError) as error:

@@ -156,6 +156,8 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
             r"^batch_size=100 does not divide the 128 decisions between two updates .* use a divisor",
         ),
         ({"batch_size": 256}, r"^batch_size=256 does not divide the 128 decisions"),
+        ({"learning_rate": float("inf")}, "^learning_rate=inf is not finite"),
+        ({"opponents": Mix(past=float("inf"))}, r"^opponents\.past=inf is not finite"),
         ({"device": "cuda:99"}, r"^device='cuda:99' cannot be used here \(.*\); use cpu$"),
         ({"device": "tpu"}, r"^device='tpu' cannot be used here \(.*\); use cpu$"),
         ({"game": "yam"}, "'yam' is not a known game; did you mean 'yum'"),
@@ -448,6 +450,8 @@ def test_resume__names_the_file_that_is_missing_or_broken(stopped: Path, what: s
     ("changes", "said"),
     [
         ({"net_arch": (9,)}, rf"{FILE} holds another network than net_arch=\(9,\)"),
+        ({"activation": "relu"}, r"is a run with .*activation='tanh', not with .*activation='relu'"),
+        ({"base": "greedy"}, r"is a run with .*base=None, .*, not with .*base='greedy'"),
         ({"num_players": 3}, r"is a run of Yum with 2 seats \(.*\), not of Yum with 3 seats"),
         ({"options": {"zeros": "free"}}, r"is a run of .*zeros='forced'\), not of .*zeros='free'\)"),
     ],
