@@ -24,6 +24,7 @@ from fivedice.agents.report import draw_detail, figure
 from fivedice.agents.resume import FILE
 from fivedice.agents.run_pictures import Line, draw_lines, draw_pool
 from fivedice.envs import load_game
+from fivedice.envs.option import written
 from fivedice.envs.spec import Game, Options
 from fivedice.envs.view import Policy, View
 
@@ -146,7 +147,7 @@ def write_report(run: Run, out: Path, *, games: int) -> list[Path]:
 
 def _summary(run: Run) -> str:
     last = max(int(points[-1, 0]) for points in run.scalars.values())
-    chosen = ", ".join(f"{name} {value}" for name, value in run.game.options_dict(run.options).items())
+    chosen = ", ".join(f"{name} {written(value)}" for name, value in run.game.options_dict(run.options).items())
     said = f"{run.num_players} seat{'s' * (run.num_players > 1)}; {chosen}. {last:,} decisions of the learner."
     if run.card:
         said += f" The best checkpoint was taken after {run.card.get('steps', 0):,}."
@@ -207,7 +208,7 @@ def _wins(run: Run, out: Path) -> str:
         return ""
     path = out / "wins.png"
     fair = {"fair share": Estimate(100 / run.num_players, 0.0, 1)}
-    draw_lines([line for line in lines if line is not None], fair, path, y="share of the wins, %")
+    draw_lines([line for line in lines if line is not None], fair, path, y="share of the wins, %", most=100.0)
     return (
         f"{_image(path, 'wins against each opponent over the run')}<p>Evaluations play the likeliest actions from "
         "every seat in turn, with 95 % intervals where they were logged; in training actions are drawn, and the "

@@ -13,6 +13,7 @@ import pytest
 
 from fivedice.agents import cli
 from fivedice.agents.config import CONFIG, Mix, TrainConfig
+from fivedice.agents.run_pictures import Line, decisions_unit, draw_lines
 from fivedice.agents.run_report import PAGE, read_run, write_report
 from fivedice.agents.trainer import Training
 
@@ -97,6 +98,26 @@ def test_report__of_yum_has_the_table_of_boxes(tmp_path: Path) -> None:
     totals = re.search(r"<tfoot><tr><td>Total</td><td>([\d.]+)</td><td>([\d.]+)</td><td>([\d.]+)</td>", page)
     assert totals is not None
     assert float(totals[3]) > float(totals[2]) > float(totals[1])
+
+
+def test_decisions__are_counted_so_that_axes_have_short_numbers() -> None:
+    assert decisions_unit(np.array([0.0, 199_999.0])) == (1e3, "thousand decisions")
+    assert decisions_unit(np.array([0.0, 200_000.0])) == (1e6, "million decisions")
+    assert decisions_unit(np.zeros(0)) == (1e3, "thousand decisions")
+
+
+def test_draw_lines__cuts_intervals_of_shares_where_shares_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.axes import Axes
+
+    drawn = []
+    monkeypatch.setattr(Axes, "fill_between", lambda panel, steps, low, high, **looks: drawn.append((low, high)))
+    line = Line("learner", np.array([[1.0, 10.0], [2.0, 90.0]]), 0, np.array([20.0, 20.0]))
+    draw_lines([line], {}, tmp_path / "shares.png", y="share", most=100.0)
+    draw_lines([line], {}, tmp_path / "points.png", y="points")
+    assert [(low.tolist(), high.tolist()) for low, high in drawn] == [
+        ([0.0, 70.0], [30.0, 100.0]),
+        ([-10.0, 70.0], [30.0, 110.0]),
+    ]
 
 
 def broken(folder: Path, text: str) -> Path:
