@@ -115,7 +115,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
                 the generator takes over (a 0 leaves that face to it); ``"game"``, which row's game of a batch
                 with this seed to play (0).
         """
-        options = options or {}
+        options = {} if options is None else options
         check_reset_options(options, RESET_OPTIONS)
         script: Sequence[int] = options.get("script", ())
         self._batch.reset(seed, first_game=options.get("game", 0), script=script)
@@ -175,6 +175,14 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             self._accumulate_rewards()
             self.agent_selection = self.possible_agents[batch.movers[0]]
         self._print()
+
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """What the selected agent sees, was paid since its last action, and whether its game is over."""
+        try:
+            last: tuple[Observation | None, float, bool, bool, dict[str, Any]] = super().last(observe)
+        except KeyError:
+            raise ValueError("the game is over and every agent has left; call reset()") from None
+        return last
 
     def _end(self, *, truncated: bool = False) -> None:
         self._accumulate_rewards()
@@ -244,6 +252,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
     def set_state(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of the same game with the same options."""
+        if not isinstance(snapshot, Snapshot):
+            raise ValueError(f"{snapshot!r:.60} is not a snapshot; use what get_state() gives")
         here = (f"{self.game.name}_v{self.game.version}", self._settings())
         if (snapshot.game, snapshot.options) != here:
             raise ValueError(

@@ -142,6 +142,8 @@ def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArra
 
 def new_script(faces: Iterable[int], sides: int) -> NDArray[np.void]:
     """`SCRIPT` entries for these faces, or `BLANK` for one from the generator."""
+    if not isinstance(faces, Iterable):
+        raise ValueError(f"script={faces!r} is not a list of faces; use one, such as [1, {sides}]")
     faces = list(faces)
     for position, face in enumerate(faces):
         if isinstance(face, bool) or not isinstance(face, (int, np.integer)) or not BLANK <= face <= sides:

@@ -63,7 +63,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             options: ``"script"``, a list of faces for the next dice thrown, before the generator takes over.
         """
         super().reset(seed=seed)
-        options = options or {}
+        options = {} if options is None else options
         check_reset_options(options, ("script",))
         self.table.reset(seed, options.get("script", ()))
         return self.table.batch.observations[0].copy(), self._info()

@@ -224,6 +224,8 @@ def unknown_name(kind: str, name: str, valid: "Mapping[str, object] | tuple[str,
 
 def check_reset_options(options: Mapping[str, object], known: tuple[str, ...]) -> None:
     """Refuse a slip of the pen; other foreign keys are ignored, as is the custom of PettingZoo and Gymnasium."""
+    if not isinstance(options, Mapping):
+        raise ValueError(f"the options of a reset are {options!r}; use a dict, such as {{{known[0]!r}: …}}")
     for name in options:
         if name not in known and difflib.get_close_matches(name, known):
             raise ValueError(unknown_name("reset option", name, known))

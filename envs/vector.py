@@ -68,7 +68,7 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             options: ``"reset_mask"``, or ``"script"`` as for `SeatEnv`.
         """
         super().reset(seed=seed)
-        options = options or {}
+        options = {} if options is None else options
         check_reset_options(options, ("script", "reset_mask"))
         if "reset_mask" in options:
             mask = np.asarray(options["reset_mask"])

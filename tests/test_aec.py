@@ -256,6 +256,8 @@ def test_step__dead_agents_take_none_only_and_then_reset_is_asked_for() -> None:
             env.step(action)
     with pytest.raises(ValueError, match="nothing left to decide"):
         env.view()
+    with pytest.raises(ValueError, match=r"every agent has left; call reset\(\)"):
+        env.last()
 
 
 def test_step__same_agent_may_move_again() -> None:
@@ -402,9 +404,13 @@ def test_reset__script_gives_the_next_faces_in_slot_order_whoever_throws() -> No
     [
         ({"script": [1, 7]}, r"script\[1\] is 7; each entry must be a face from 1 to 6"),
         ({"scripts": [1]}, r"'scripts' is not a known reset option; did you mean 'script'\?"),
+        ({"script": None}, r"script=None is not a list of faces; use one, such as \[1, 6\]"),
+        ({"script": 6}, r"script=6 is not a list of faces"),
+        (["script"], r"the options of a reset are \['script'\]; use a dict, such as \{'script': …\}"),
+        (0, "the options of a reset are 0; use a dict"),
     ],
 )
-def test_reset__bad_option_is_named_and_the_game_goes_on(options: dict[str, Any], said: str) -> None:
+def test_reset__bad_option_is_named_and_the_game_goes_on(options: Any, said: str) -> None:
     env = started()
     before = pickle.dumps(env.get_state())
     with pytest.raises(ValueError, match=said):
@@ -489,6 +495,15 @@ def test_get_state__is_independent_of_the_game() -> None:
 def test_set_state__snapshot_of_other_settings_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"the snapshot is of yum_v0 with .*; this is yum_v0 with"):
         started(**settings).set_state(started().get_state())
+
+
+@pytest.mark.parametrize("other", [None, b"junk", {"game": "yum_v0"}])
+def test_set_state__of_what_is_no_snapshot_is_refused(other: Any) -> None:
+    env = started()
+    before = pickle.dumps(env.get_state())
+    with pytest.raises(ValueError, match=r"is not a snapshot; use what get_state\(\) gives"):
+        env.set_state(other)
+    assert pickle.dumps(env.get_state()) == before
 
 
 # Everything else.
