@@ -1,6 +1,7 @@
 """One seat of N games as Stable-Baselines3's VecEnv."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from fivedice.envs import load_game
 from fivedice.envs.batch import Rows
 from fivedice.envs.spec import Game
 from fivedice.envs.standard import show_standard
-from fivedice.envs.table import Opponents, Outcome, Table
+from fivedice.envs.table import Opponents, Outcome, Table, load_policy
 from fivedice.envs.view import Policy
 
 
@@ -35,8 +36,8 @@ class SeatVecEnv(VecEnv):
         reward_scale: what a reward is multiplied with.
         standard_form: whether positions that come to the same are shown as one (`fivedice.envs.standard`). Actions are
             then those of the positions shown.
-        base: a policy whose action is shown beside each observation, which is then (size + num_actions,): 1 for its
-            action, else 0. Not together with `standard_form`.
+        base: a policy, or its name, whose action is shown beside each observation, which is then
+            (size + num_actions,): 1 for its action, else 0. Not together with `standard_form`.
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
@@ -55,15 +56,17 @@ class SeatVecEnv(VecEnv):
         reward: str | None = None,
         reward_scale: float = 1.0,
         standard_form: bool = False,
-        base: Policy | None = None,
+        base: str | Path | Policy | None = None,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
         self.table = Table(
             self.game, num_envs, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
         )
+        if not isinstance(reward_scale, (int, float)) or not np.isfinite(reward_scale):
+            raise ValueError(f"reward_scale={reward_scale!r} is not possible; use a finite number")
         self.reward_scale = reward_scale
-        self.standard_form, self.base = standard_form, base
+        self.standard_form, self.base = standard_form, None if base is None else load_policy(base)
         if standard_form and self.game.standard is None:
             raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")
         if standard_form and base is not None:

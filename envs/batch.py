@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs.chance import MAX_SEATS, NOISE, SCRIPT, fill_noise, new_script, new_streams
 from fivedice.envs.kernel import kernel
+from fivedice.envs.option import is_whole
 from fivedice.envs.reward import REWARDS, WIN, pay, reward_kind
 from fivedice.envs.spec import Game
 from fivedice.envs.view import View
@@ -186,10 +187,11 @@ class Batch:
         threads: int = 1,
         **options: Any,
     ) -> None:
-        if num_games < 1:
-            raise ValueError(f"num_games={num_games} is too few; use at least 1")
-        if threads < 1:
-            raise ValueError(f"threads={threads} is too few; use at least 1")
+        for name, number in (("num_games", num_games), ("threads", threads)):
+            if not is_whole(number):
+                raise ValueError(f"{name}={number!r} is not a whole number")
+            if number < 1:
+                raise ValueError(f"{name}={number} is too few; use at least 1")
         self.game = game
         self.options = game.make_options(num_players, options)
         self.num_games, self.num_players = num_games, int(self.options["num_players"])

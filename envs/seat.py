@@ -74,7 +74,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Raises:
             ValueError: the action is not legal; the game is as it was.
         """
-        self.table.step(np.asarray(action).reshape(1))
+        actions = np.asarray(action)
+        if actions.size != 1:
+            raise ValueError(f"action {action!r} is not one integer")
+        self.table.step(actions.reshape(1))
         terminated, truncated = bool(self.table.batch.terminated[0]), bool(self.table.batch.truncated[0])
         info = self._info()
         observation = self.table.batch.observations[0].copy()

@@ -107,6 +107,14 @@ def test_seat_vec_env__shows_what_the_base_would_do() -> None:
             assert infos[row]["terminal_observation"].shape == env.observation_space.shape
 
 
+def test_seat_vec_env__takes_a_base_by_name_and_refuses_what_is_none() -> None:
+    assert SeatVecEnv("yum", 2, base="greedy").base is GREEDY
+    with pytest.raises(ValueError, match="3 is not a policy; use a name"):
+        SeatVecEnv("yum", 2, base=3)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ValueError, match="'gredy' is not a policy"):
+        SeatVecEnv("yum", 2, base="gredy")
+
+
 def test_seat_vec_env__refuses_a_base_with_standard_forms() -> None:
     with pytest.raises(ValueError, match="leave out one of them"):
         SeatVecEnv("yahtzee_jr", 2, base=GREEDY, standard_form=True)

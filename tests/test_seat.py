@@ -290,6 +290,16 @@ def test_random_seat__is_each_seat_in_about_a_third_of_the_games() -> None:
     assert counts.min() > 1000 - 5 * 26  # five standard deviations
 
 
+@pytest.mark.parametrize("action", [[1, 2], [], "a", None, 1.0])
+def test_step__what_is_no_integer_is_refused_and_changes_nothing(action: Any) -> None:
+    env = SeatEnv("yum", opponents="random")
+    env.reset(seed=1)
+    before = env.table.batch.states.copy()
+    with pytest.raises(ValueError, match=r"^(action .* is not one integer$|actions have .* use one integer)"):
+        env.step(action)
+    assert env.table.batch.states == before
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

@@ -300,6 +300,20 @@ class Counted:
         return RandomPolicy().act(view)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"num_envs": 0}, "num_games=0 is too few; use at least 1"),
+        ({"num_envs": 2.0}, "num_games=2.0 is not a whole number"),
+        ({"reward_scale": float("nan")}, "reward_scale=nan is not possible; use a finite number"),
+        ({"reward_scale": "1"}, "reward_scale='1' is not possible"),
+    ],
+)
+def test_settings__that_are_no_numbers_are_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        SeatVecEnv("yum", **({"num_envs": 2} | settings))
+
+
 def test_opponents__are_asked_in_batches() -> None:
     policy = Counted("counted")
     env = SeatVecEnv("yum", 200, opponents=policy, num_players=3)

@@ -73,7 +73,7 @@ def test_dice__every_form_of_a_table_is_the_same() -> None:
             "dice: '4RO' on die 2 is no face; use 1, 2 or 3, then",
         ),
         ([STANDARD[0], [*STANDARD[1][:5], 3], *STANDARD[2:]], "dice: 3 on die 2 is no face"),
-        (7, "dice is a int; use 'standard', a text or 42 rows of six names"),
+        (7, "dice=7 is not possible; use 'standard', a text or 42 rows of six names"),
         ("Standard", "dice lists 1 dice"),
     ],
 )
@@ -136,7 +136,7 @@ def test_board__wrong_drawing_is_refused_in_words(drawing: list[str], said: str)
 
 
 def test_board__that_is_no_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="board is a list; use 'standard' or a drawing as text"):
+    with pytest.raises(ValueError, match=r"board=\[.* is not possible; use 'standard' or a drawing as text"):
         DiceEnv(GAME, board=ROWS)
 
 

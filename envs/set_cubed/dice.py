@@ -60,7 +60,9 @@ class DiceTable:
         elif isinstance(value, Sequence) and all(isinstance(die, Sequence) for die in value):
             dice = [die.split() if isinstance(die, str) else list(die) for die in value]
         else:
-            raise ValueError(f"{self.name} is a {type(value).__name__}; use 'standard', a text or 42 rows of six names")
+            raise ValueError(
+                f"{self.name}={value!r:.60} is not possible; use 'standard', a text or 42 rows of six names"
+            )
         if len(dice) != NUM_DICE:
             raise ValueError(f"{self.name} lists {len(dice)} dice; the game has {NUM_DICE}")
         for number, die in enumerate(dice, 1):

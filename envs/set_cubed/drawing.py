@@ -49,7 +49,7 @@ class BoardDrawing:
     def encode(self, value: object) -> NDArray[np.int32]:
         """Rows, columns, cells."""
         if not isinstance(value, str):
-            raise ValueError(f"{self.name} is a {type(value).__name__}; use 'standard' or a drawing as text")
+            raise ValueError(f"{self.name}={value!r:.60} is not possible; use 'standard' or a drawing as text")
         text = DRAWING if value == STANDARD else value
         rows = [row.strip() for row in text.replace("\n", "/").split("/") if row.strip()]
         columns = len(rows[0]) if rows else 0
