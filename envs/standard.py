@@ -31,14 +31,22 @@ class Standard(NamedTuple):
 
 def show_standard(game: Game, options: Options, states: NDArray[np.void], seats: NDArray[np.integer[Any]]) -> Standard:
     """What `seats` (N,) see of the standard forms of `states` (N,); masks are empty for seats that are not to move."""
+    size, num_actions = _sizes(game, options.tobytes())
     shown = Standard(
-        np.empty((len(states), game.layout(options).size), np.float32),
-        np.empty((len(states), game.num_actions(options)), np.int8),
-        np.empty((len(states), game.num_actions(options)), np.int64),
+        np.empty((len(states), size), np.float32),
+        np.empty((len(states), num_actions), np.int8),
+        np.empty((len(states), num_actions), np.int64),
     )
     room = np.zeros(1, game.rules.STATE)
     _make_show(game)(np.ascontiguousarray(states), options, seats.astype(np.int64), room, *shown)
     return shown
+
+
+@cache
+def _sizes(game: Game, options: bytes) -> tuple[int, int]:
+    """The lengths of an observation and of a mask; kept, since tables of words are made to count them."""
+    record = np.frombuffer(options, game.options_dtype)[0]
+    return game.layout(record).size, game.num_actions(record)
 
 
 @cache
