@@ -78,6 +78,8 @@ class TrainConfig:
     """A policy to start from: the learner sees what it would do, and learns where to differ from it."""
     base_logit: Weight = 4.0
     """The logit of its action at the start, against 0 for all others; with 4 it is followed two times in three."""
+    start: Path | None = None
+    """A checkpoint of the same game and network to begin from, as from points to wins; only its value output is new."""
     opponents: Mix = field(default_factory=Mix)
     """How often each kind of opponent is dealt to a seat."""
 

@@ -16,7 +16,7 @@ from fivedice.agents.files import refuse_file, write_whole
 from fivedice.agents.policy import load
 from fivedice.agents.report import figure
 from fivedice.agents.resume import restore
-from fivedice.agents.trainer import FINAL_SEED, Training, check
+from fivedice.agents.trainer import FINAL_SEED, Training, check, load_start
 from fivedice.agents.trainer import Progress as Told
 from fivedice.envs import load_game
 from fivedice.envs.view import Policy
@@ -27,10 +27,11 @@ def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
     game = load_game(config.game)
     record = game.make_options(config.num_players, config.options)
     check(config, int(record["num_players"]))
+    start = load_start(config) if resume is None else None
     best = optimum(game, record)
     folder = resume if resume is not None else new_folder(config)
     with Bar(console, config.total_timesteps) as bar:
-        training = Training(config, folder, bar.tell, best)
+        training = Training(config, folder, bar.tell, best, start)
         if resume is not None:
             for note in restore(training):
                 console.print(f"Note: {note}.", markup=False)

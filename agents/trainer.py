@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from fivedice.agents.arena import Estimate, Standing, evaluate
 from fivedice.agents.baselines import OPTIMAL, is_solved
 from fivedice.agents.champions import CHAMPIONS, WIN_RATE, Champion, forgotten, loses_to
-from fivedice.agents.checkpoint import BASES, CheckpointPolicy, make_card, save_checkpoint
+from fivedice.agents.checkpoint import BASES, CheckpointPolicy, load_checkpoint, make_card, save_checkpoint
 from fivedice.agents.config import TrainConfig
 from fivedice.agents.network import Network
 from fivedice.agents.policy import load
@@ -58,6 +58,7 @@ class Training:
         folder: the run's folder.
         report: told after every update.
         optimum: the exact highest expected points, if they are known.
+        start: the checkpoint that ``config.start`` names, for a run that begins (`load_start`).
     """
 
     def __init__(
@@ -66,12 +67,13 @@ class Training:
         folder: Path,
         report: Callable[[Progress], None],
         optimum: float | None = None,
+        start: CheckpointPolicy | None = None,
     ) -> None:
         self.config, self.folder, self.report, self.optimum = config, folder, report, optimum
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
-        self.standard_form = config.standard_form and self.game.standard is not None and config.base is None
+        self.standard_form = shows_standard_form(config)
         check(config, self.num_players)
         if config.torch_threads:
             torch.set_num_threads(config.torch_threads)
@@ -114,6 +116,8 @@ class Training:
             seed=config.seed,
             device=config.device,
         )
+        if start is not None:
+            take_over(self.model, start.network)
         self._started = time.monotonic()
         self.model.set_logger(configure(str(folder), ["tensorboard"]))
         self.best = -float("inf")
@@ -308,20 +312,60 @@ def check(config: TrainConfig, num_players: int) -> None:
         ) from None
 
 
+def shows_standard_form(config: TrainConfig) -> bool:
+    """Whether the learner is shown standard forms: where the game has one, and without a base."""
+    return config.standard_form and load_game(config.game).standard is not None and config.base is None
+
+
+def load_start(config: TrainConfig) -> CheckpointPolicy | None:
+    """The checkpoint that a run begins from, if any.
+
+    Raises:
+        ValueError: it is missing or broken, or plays another table or with another network than the run's.
+    """
+    if config.start is None:
+        return None
+    start = load_checkpoint(config.start)
+    game = load_game(config.game)
+    start.check(game, game.make_options(config.num_players, config.options))
+    run = (list(config.net_arch), config.activation, shows_standard_form(config), config.base)
+    network = start.network
+    other = (list(network.net_arch), network.activation, start.standard_form, start.base.name if start.base else None)
+    for name, wanted, found in zip(("net_arch", "activation", "standard_form", "base"), run, other, strict=True):
+        if wanted != found:
+            raise ValueError(f"start={config.start} has {name} {found}, the run {wanted}; they must be the same")
+    return start
+
+
+def take_over(model: MaskablePPO, network: Network) -> None:
+    """Give the model the tensors of a network, but for its value output: what it values may be paid otherwise."""
+    last = f"value.{len(network.net_arch)}."
+    with torch.no_grad():
+        for name, parameter in network_parameters(model).items():
+            if not name.startswith(last):
+                parameter.copy_(torch.tensor(network.tensors[name]))
+
+
 def network_tensors(model: MaskablePPO) -> dict[str, NDArray[np.float32]]:
     """The model's tensors under the names of `Network`, copied."""
+    parameters = network_parameters(model)
+    return {name: parameter.detach().cpu().numpy().copy() for name, parameter in parameters.items()}
+
+
+def network_parameters(model: MaskablePPO) -> dict[str, torch.nn.Parameter]:
+    """The model's parameters under the names of `Network`."""
     policy = model.policy
     heads = {
         "policy": [*policy.mlp_extractor.policy_net, policy.action_net],
         "value": [*policy.mlp_extractor.value_net, policy.value_net],
     }
-    tensors = {}
+    parameters = {}
     for head, modules in heads.items():
         layers = [module for module in modules if isinstance(module, torch.nn.Linear)]
         for number, layer in enumerate(layers):
-            tensors[f"{head}.{number}.weight"] = layer.weight.detach().cpu().numpy().copy()
-            tensors[f"{head}.{number}.bias"] = layer.bias.detach().cpu().numpy().copy()
-    return tensors
+            parameters[f"{head}.{number}.weight"] = layer.weight
+            parameters[f"{head}.{number}.bias"] = layer.bias
+    return parameters
 
 
 def passes(before: int, after: int, every: int) -> bool:
