@@ -56,6 +56,15 @@ class OfEachGame:
         """One action for each row, (N,) int64."""
         return self.of(view.game).act(view)
 
+    def action_values(self, view: View) -> NDArray[np.float64]:
+        """What the policy holds each action to be worth, (N, num_actions) float64; -inf where it is not legal.
+
+        Raises:
+            AttributeError: the one of that game does not tell.
+        """
+        values: NDArray[np.float64] = self.of(view.game).action_values(view)  # type: ignore[attr-defined]  # see Raises
+        return values
+
     def of(self, game: Game) -> Policy:
         """The one that plays `game`."""
         if not self.plays(game):

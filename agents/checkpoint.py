@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from fivedice.agents.baselines import GREEDY
+from fivedice.agents.base import BASES, Base
 from fivedice.agents.files import digest, no_checkpoint, write_whole
-from fivedice.agents.network import Network, beside, likeliest, sampled
+from fivedice.agents.network import Network, likeliest, sampled
 from fivedice.envs import load_game
 from fivedice.envs.spec import Game, Options
 from fivedice.envs.standard import show_standard
 from fivedice.envs.view import View
 
 FORMAT = "fivedice checkpoint 1"
-BASES = {"greedy": GREEDY}  # policies that a network may start from
 REQUIRED = {
     "game": str,
     "game_version": int,
@@ -38,7 +37,7 @@ def make_card(
     net_arch: tuple[int, ...],
     activation: str,
     standard_form: bool = False,
-    base: str | None = None,
+    base: Base | None = None,
 ) -> dict[str, Any]:
     """The part of a card that says what a policy plays; the trainer adds how it came about."""
     num_players = int(options["num_players"])
@@ -53,7 +52,8 @@ def make_card(
             "net_arch": list(net_arch),
             "activation": activation,
             "standard_form": standard_form,
-            "base": base,
+            "base": base and base.policy.name,
+            "base_span": base.span if base else 0.0,
         },
     }
 
@@ -91,11 +91,9 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
         standard_form = card["network"].get("standard_form", False)
         if not isinstance(standard_form, bool) or (standard_form and game.standard is None):
             raise ValueError(f"its card gives standard_form as {standard_form!r}, which {game.title} does not have")
-        base, inputs, actions = card["network"].get("base"), layout.size, game.num_actions(options)
-        if base not in (None, *BASES):
-            raise ValueError(f"its card gives base as {base!r}; known are {', '.join(map(repr, BASES))}")
+        base, inputs, actions = read_base(card["network"], game), layout.size, game.num_actions(options)
         if base and standard_form:
-            raise ValueError(f"its card gives both standard_form and base {base!r}, which do not go together")
+            raise ValueError("its card gives both standard_form and a base, which do not go together")
         if base:
             inputs += actions
         network = Network(tensors, inputs, actions, net_arch, activation, residual=base is not None)
@@ -106,6 +104,20 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
     )
 
 
+def read_base(network: Mapping[str, Any], game: Game) -> Base | None:
+    """The base that the network of a card starts from, if any."""
+    name, span = network.get("base"), network.get("base_span", 0.0)
+    if name is None:
+        return None
+    if name not in BASES:
+        raise ValueError(f"its card gives base as {name!r}; known are {', '.join(map(repr, BASES))}")
+    if type(span) not in (int, float) or not 0 <= span < np.inf:
+        raise ValueError(f"its card gives base_span as {span!r}; it must be a number from 0 up")
+    base = Base(BASES[name], span)
+    base.check(game)
+    return base
+
+
 class CheckpointPolicy:
     """A network that plays one game with one set of options and seats.
 
@@ -114,7 +126,7 @@ class CheckpointPolicy:
         game, options: what it plays.
         network: how.
         standard_form: whether the network is shown standard forms (`fivedice.envs.standard`).
-        base: the policy whose action the network is shown beside each observation, one of `BASES`, or None.
+        base: the policy of which the network is shown, beside each observation, what it would do; or None.
         deterministic: whether it plays its likeliest action, or draws from its probabilities with the view's noise.
     """
 
@@ -126,13 +138,28 @@ class CheckpointPolicy:
         network: Network,
         *,
         standard_form: bool = False,
-        base: str | None = None,
+        base: Base | None = None,
         deterministic: bool = True,
     ) -> None:
         self.name = name
-        self.base = BASES[base] if base else None
+        self.base = base
         self.game, self.options, self.network = game, options, network
         self.standard_form, self.deterministic = standard_form, deterministic
+
+    def settings(self) -> dict[str, Any]:
+        """What kind of network it is and what that is shown, by the names of `TrainConfig`."""
+        return {
+            "net_arch": self.network.net_arch,
+            "activation": self.network.activation,
+            "standard_form": self.standard_form,
+            "base": self.base and self.base.policy.name,
+            "base_span": self.base.span if self.base else 0.0,
+        }
+
+    def card(self) -> dict[str, Any]:
+        """The card for its file, `make_card`."""
+        network = self.network
+        return make_card(self.game, self.options, network.net_arch, network.activation, self.standard_form, self.base)
 
     def check(self, game: Game, options: Options) -> None:
         """Refuse a table of another game, or of other options or seats, with a ValueError."""
@@ -149,8 +176,8 @@ class CheckpointPolicy:
         if not view.masks.any(axis=1).all():
             raise ValueError("a row of the view has no legal action: its game is over")
         if self.base is not None:
-            shown_base = beside(view.observations, self.base.act(view), self.network.num_actions)
-            return self._choose(shown_base, view.masks, view.noise)
+            beside = np.concatenate([view.observations, self.base.shown(view)], axis=1)
+            return self._choose(beside, view.masks, view.noise)
         if not self.standard_form:
             return self._choose(view.observations, view.masks, view.noise)
         shown = show_standard(self.game, self.options, view.states, view.seats)

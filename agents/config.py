@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
@@ -78,6 +78,8 @@ class TrainConfig:
     """A policy to start from: the learner sees what it would do, and learns where to differ from it."""
     base_logit: Weight = 4.0
     """The logit of its action at the start, against 0 for all others; with 4 it is followed two times in three."""
+    base_span: Weight = 0.0
+    """Show what the base holds nearly as good, too, up to so many points less and the less the fainter; 0: its own alone."""
     start: Path | None = None
     """A checkpoint of the same game and network to begin from, as from points to wins; only its value output is new."""
     opponents: Mix = field(default_factory=Mix)
@@ -145,3 +147,13 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.game in GAMES:  # any other is refused when the run starts
             self.options = load_game(self.game).parse_options(self.options)
+
+    def network_settings(self) -> dict[str, Any]:
+        """What the networks of a run, its snapshots and its start have in common; see `CheckpointPolicy.settings`."""
+        return {
+            "net_arch": tuple(self.net_arch),
+            "activation": self.activation,
+            "standard_form": self.standard_form and load_game(self.game).standard is not None and self.base is None,
+            "base": self.base,
+            "base_span": self.base_span if self.base else 0.0,
+        }

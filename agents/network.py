@@ -23,8 +23,8 @@ class Network:
             the logits; ``value.0.weight``, … the same with one output. All float32.
         net_arch: the widths of the hidden layers.
         activation: ``"tanh"`` or ``"relu"``, after each hidden layer.
-        residual: whether the last ``num_actions`` inputs are what a base policy would do (`beside`), and go beside the
-            policy's last hidden layer too.
+        residual: whether the last ``num_actions`` inputs are what a base policy would do (`Base.shown`), and go beside
+            the policy's last hidden layer too.
 
     Raises:
         ValueError: the tensors are not those of such a network.
@@ -91,13 +91,6 @@ def tensor_shapes(
         last = f"policy.{len(net_arch)}.weight"
         shapes[last] = (num_actions, shapes[last][1] + num_actions)
     return shapes
-
-
-def beside(observations: Floats, actions: NDArray[np.integer[Any]], num_actions: int) -> Floats:
-    """Observations (N, size + num_actions) that end with what a base policy would do: 1 for its action, else 0."""
-    shown = np.zeros((len(observations), num_actions), np.float32)
-    shown[np.arange(len(actions)), actions] = 1.0
-    return np.concatenate([observations, shown], axis=1)
 
 
 @kernel

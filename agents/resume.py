@@ -22,7 +22,6 @@ from fivedice.agents.checkpoint import (
     CheckpointPolicy,
     describe,
     load_checkpoint,
-    make_card,
     read_card,
     save_checkpoint,
 )
@@ -38,9 +37,9 @@ def save_resume(training: "Training") -> None:
     """Write the file, and the snapshots that are not yet on disk, each whole or not at all."""
     pool = training.pool
     for number, snapshot in pool.snapshots().items():
-        _save_policy(training, snapshot, _snapshot_path(training.folder, number))
+        _save_policy(snapshot, _snapshot_path(training.folder, number))
     for champion in training.champions:
-        _save_policy(training, champion.policy, _champion_path(training.folder, champion.number))
+        _save_policy(champion.policy, _champion_path(training.folder, champion.number))
     kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it
     notes = {
         "steps": training.steps,
@@ -78,14 +77,10 @@ def save_resume(training: "Training") -> None:
     _remove_snapshots_but_of(training)
 
 
-def _save_policy(training: "Training", policy: CheckpointPolicy, path: Path) -> None:
+def _save_policy(policy: CheckpointPolicy, path: Path) -> None:
     """Write a snapshot or a champion, which never change, unless it is there."""
     if not path.exists():
-        config = training.config
-        card = make_card(
-            training.game, training.options, config.net_arch, config.activation, training.standard_form, config.base
-        )
-        save_checkpoint(path, card | {"steps": int(policy.name.rpartition("-")[2])}, policy.network)
+        save_checkpoint(path, policy.card() | {"steps": int(policy.name.rpartition("-")[2])}, policy.network)
 
 
 def restore(training: "Training") -> list[str]:
@@ -124,12 +119,10 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
                 f"{training.folder} is a run of {describe(snapshot.game, snapshot.options)}, "
                 f"not of {describe(training.game, training.options)}"
             )
-        kind = (snapshot.standard_form, snapshot.base and snapshot.base.name, snapshot.network.activation)
-        asked = (training.standard_form, training.config.base, training.config.activation)
-        if kind != asked:
-            names = ("standard_form", "base", "activation")
-            was, now = (", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True)) for values in (kind, asked))
-            raise ValueError(f"{training.folder} is a run with {was}, not with {now}")
+        asked = training.config.network_settings()
+        for name, was in snapshot.settings().items():
+            if was != asked[name]:
+                raise ValueError(f"{training.folder} is a run with {name}={was!r}, not with {name}={asked[name]!r}")
         snapshot.name = f"step-{read_card(path)['steps']:09d}"
         snapshots[number] = snapshot
     training.pool.restore(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
-from fivedice.agents.network import beside
+from fivedice.agents.base import Base
 from fivedice.envs import load_game
 from fivedice.envs.batch import Rows
 from fivedice.envs.spec import Game
@@ -36,8 +36,9 @@ class SeatVecEnv(VecEnv):
         reward_scale: what a reward is multiplied with.
         standard_form: whether positions that come to the same are shown as one (`fivedice.envs.standard`). Actions are
             then those of the positions shown.
-        base: a policy, or its name, whose action is shown beside each observation, which is then
-            (size + num_actions,): 1 for its action, else 0. Not together with `standard_form`.
+        base: a policy, or its name, of which each observation ends with what it would do, (size + num_actions,): 1 for
+            its action, else 0. Not together with `standard_form`.
+        base_span: more than 0 shows all its actions, 1 for the best, going down to 0 for one that is worth so much less.
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
@@ -57,6 +58,7 @@ class SeatVecEnv(VecEnv):
         reward_scale: float = 1.0,
         standard_form: bool = False,
         base: str | Path | Policy | None = None,
+        base_span: float = 0.0,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
@@ -66,13 +68,15 @@ class SeatVecEnv(VecEnv):
         if not isinstance(reward_scale, (int, float)) or not np.isfinite(reward_scale):
             raise ValueError(f"reward_scale={reward_scale!r} is not possible; use a finite number")
         self.reward_scale = reward_scale
-        self.standard_form, self.base = standard_form, None if base is None else load_policy(base)
+        self.standard_form, self.base = standard_form, None if base is None else Base(load_policy(base), base_span)
         if standard_form and self.game.standard is None:
             raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")
         if standard_form and base is not None:
             raise ValueError(
                 "a base shows its actions, which have other numbers in standard forms; leave out one of them"
             )
+        if self.base is not None:
+            self.base.check(self.game)
         self.margin_coef = 0.0
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()
@@ -144,7 +148,7 @@ class SeatVecEnv(VecEnv):
         """The decisions that wait, (N, size) float32."""
         batch = self.table.batch
         if self.base is not None:
-            return beside(batch.observations, self.base.act(batch.view()), batch.num_actions)
+            return np.concatenate([batch.observations, self.base.shown(batch.view())], axis=1)
         if not self.standard_form:
             return batch.observations.copy()
         self._shown = show_standard(self.game, batch.options, batch.states, self.table.seats)

@@ -18,9 +18,10 @@ from stable_baselines3.common.logger import configure
 from threadpoolctl import threadpool_limits
 
 from fivedice.agents.arena import Estimate, Standing, evaluate
+from fivedice.agents.base import BASES
 from fivedice.agents.baselines import OPTIMAL, is_solved
 from fivedice.agents.champions import CHAMPIONS, WIN_RATE, Champion, forgotten, loses_to
-from fivedice.agents.checkpoint import BASES, CheckpointPolicy, load_checkpoint, make_card, save_checkpoint
+from fivedice.agents.checkpoint import CheckpointPolicy, load_checkpoint, save_checkpoint
 from fivedice.agents.config import TrainConfig
 from fivedice.agents.network import Network
 from fivedice.agents.policy import load
@@ -73,7 +74,7 @@ class Training:
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
-        self.standard_form = shows_standard_form(config)
+        self.standard_form = config.network_settings()["standard_form"]
         check(config, self.num_players)
         if config.torch_threads:
             torch.set_num_threads(config.torch_threads)
@@ -91,6 +92,7 @@ class Training:
             reward_scale=config.reward_scale,
             standard_form=self.standard_form,
             base=BASES[config.base] if config.base else None,
+            base_span=config.base_span,
             **options,
         )
         self.env.seed(config.seed)
@@ -224,7 +226,7 @@ class Training:
             self.env.table.batch.num_actions,
             self.config.net_arch,
             self.config.activation,
-            residual=self.config.base is not None,
+            residual=self.env.base is not None,
         )
         return CheckpointPolicy(
             name,
@@ -232,7 +234,7 @@ class Training:
             self.options,
             network,
             standard_form=self.standard_form,
-            base=self.config.base,
+            base=self.env.base,
             deterministic=deterministic,
         )
 
@@ -268,10 +270,8 @@ class Training:
 
     def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
         """Write the learner as a checkpoint, with what its evaluation said."""
-        card = make_card(
-            self.game, self.options, self.config.net_arch, self.config.activation, self.standard_form, self.config.base
-        )
-        card |= {
+        policy = self.policy()
+        card = policy.card() | {
             "reward": self.env.table.batch.reward,
             "steps": self.steps,
             "seed": self.config.seed,
@@ -285,7 +285,7 @@ class Training:
                 for name, figure in evaluation.items()
             },
         }
-        save_checkpoint(path, card, self.policy().network)
+        save_checkpoint(path, card, policy.network)
 
 
 def check(config: TrainConfig, num_players: int) -> None:
@@ -312,11 +312,6 @@ def check(config: TrainConfig, num_players: int) -> None:
         ) from None
 
 
-def shows_standard_form(config: TrainConfig) -> bool:
-    """Whether the learner is shown standard forms: where the game has one, and without a base."""
-    return config.standard_form and load_game(config.game).standard is not None and config.base is None
-
-
 def load_start(config: TrainConfig) -> CheckpointPolicy | None:
     """The checkpoint that a run begins from, if any.
 
@@ -328,12 +323,10 @@ def load_start(config: TrainConfig) -> CheckpointPolicy | None:
     start = load_checkpoint(config.start)
     game = load_game(config.game)
     start.check(game, game.make_options(config.num_players, config.options))
-    run = (list(config.net_arch), config.activation, shows_standard_form(config), config.base)
-    network = start.network
-    other = (list(network.net_arch), network.activation, start.standard_form, start.base.name if start.base else None)
-    for name, wanted, found in zip(("net_arch", "activation", "standard_form", "base"), run, other, strict=True):
-        if wanted != found:
-            raise ValueError(f"start={config.start} has {name} {found}, the run {wanted}; they must be the same")
+    wanted = config.network_settings()
+    for name, found in start.settings().items():
+        if found != wanted[name]:
+            raise ValueError(f"start={config.start} has {name}={found!r}, not {wanted[name]!r} as the run")
     return start
 
 

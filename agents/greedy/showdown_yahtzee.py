@@ -27,6 +27,7 @@ from fivedice.envs.showdown_yahtzee.rules import (
     CLAIM,
     EMPTY,
     MOVE_ON,
+    NUM_ACTIONS,
     NUM_CARDS,
     NUM_NUMBERS,
     NUM_SPACES,
@@ -160,46 +161,48 @@ def ahead(space: int, landing: NDArray[np.float64]) -> float:
 
 
 @kernel
-def decide(
+def write_swings(
     states: Any,
     options: Any,
     masks: NDArray[np.int8],
     keeping: NDArray[np.float64],
     starting: NDArray[np.float64],
-    actions: NDArray[np.int64],
+    swings: NDArray[np.float64],
 ) -> None:
-    """Write an action (N,) for each of the decisions `states` (N,) with legal actions `masks` (N, num_actions)."""
+    """Write the expected swing of each legal action, of `masks` (N, num_actions), into `swings` of that shape."""
     landing = np.empty(NUM_SPACES)
     for i in range(len(states)):
         state = states[i]
-        if state["target"] != CHOOSING:
-            actions[i] = decide_dice(state, options, masks[i], keeping)
-        elif masks[i, STAY]:
-            here = int(state["pawns"][state["player"]])
-            stays = starting[stake_of(state, here)] >= moving_on(state, starting, landing) - NEAR
-            actions[i] = STAY if stays else MOVE_ON
-        else:
-            space = best_target(state, starting)
-            actions[i] = TARGET + space - 1 - space // 4
+        if state["target"] == CHOOSING:
+            for number in range(NUM_CARDS):
+                if masks[i, TARGET + number]:
+                    swings[i, TARGET + number] = starting[stake_of(state, CARD_SPACES[number])]
+            if masks[i, STAY]:
+                swings[i, STAY] = starting[stake_of(state, state["pawns"][state["player"]])]
+                swings[i, MOVE_ON] = moving_on(state, starting, landing)
+            continue
+        for card in range(NUM_CARDS):
+            if masks[i, CLAIM + card]:
+                swings[i, CLAIM + card] = swing_now(state, options, card)
+        left = int(state["throws_left"])
+        if left > 0:
+            stake = stake_of(state, state["target"])
+            for keep in range(CLAIM):
+                swings[i, keep] = keeping[left - 1, stake, set_number(state["dice"], keep)]
 
 
 @kernel
-def decide_dice(state: Any, options: Any, mask: NDArray[np.int8], keeping: NDArray[np.float64]) -> int:
-    """The best action with dice on the table; where stopping is as good as going on, it stops."""
-    best, most = 0, -np.inf
-    for card in range(NUM_CARDS):
-        if mask[CLAIM + card]:
-            swing = float(swing_now(state, options, card))
-            if swing > most:
-                best, most = CLAIM + card, swing
-    left = int(state["throws_left"])
-    if left > 0:
-        stake = stake_of(state, state["target"])
-        for keep in range(CLAIM):
-            swing = keeping[left - 1, stake, set_number(state["dice"], keep)]
-            if swing > most + NEAR:
-                best, most = keep, swing
-    return best
+def pick_most(swings: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+    """Write the action of the highest swing of each row of `swings` (N, num_actions) into `actions` (N,).
+
+    Of equals the first one counted from the claims on: a claim before a throw, staying before moving on.
+    """
+    for i in range(len(swings)):
+        actions[i] = CLAIM
+        for place in range(1, NUM_ACTIONS):
+            action = (CLAIM + place) % NUM_ACTIONS
+            if swings[i, action] > swings[i, actions[i]] + NEAR:
+                actions[i] = action
 
 
 class GreedyShowdownYahtzee:
@@ -212,11 +215,17 @@ class GreedyShowdownYahtzee:
 
     def act(self, view: View) -> NDArray[np.int64]:
         """The action of each decision of `view`, (N,) int64."""
+        actions = np.empty(len(view), np.int64)
+        pick_most(self.action_values(view), actions)
+        return actions
+
+    def action_values(self, view: View) -> NDArray[np.float64]:
+        """The expected swing of each action in chips, (N, num_actions) float64; -inf where it is not legal."""
         if view.game is not GAME:
             raise ValueError(f"this greedy policy plays {GAME.title}, not {view.game.title}")
-        actions = np.empty(len(view), np.int64)
-        decide(view.states, view.options, view.masks, *turns_of(view.options), actions)
-        return actions
+        swings = np.full(view.masks.shape, -np.inf)
+        write_swings(view.states, view.options, view.masks, *turns_of(view.options), swings)
+        return swings
 
 
 def turns_of(options: Options) -> Turns:
