@@ -79,7 +79,7 @@ class TrainConfig:
     base_logit: Weight = 4.0
     """The logit of its action at the start, against 0 for all others; with 4 it is followed two times in three."""
     base_span: Weight = 0.0
-    """Show what the base holds nearly as good, too, up to so many points less and the less the fainter; 0: its own alone."""
+    """How many points an action may be behind the best in the eyes of the base to be shown, too; 0: the best alone."""
     start: Path | None = None
     """A checkpoint of the same game and network to begin from, as from points to wins; only its value output is new."""
     opponents: Mix = field(default_factory=Mix)

@@ -38,7 +38,7 @@ class SeatVecEnv(VecEnv):
             then those of the positions shown.
         base: a policy, or its name, of which each observation ends with what it would do, (size + num_actions,): 1 for
             its action, else 0. Not together with `standard_form`.
-        base_span: more than 0 shows all its actions, 1 for the best, going down to 0 for one that is worth so much less.
+        base_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so much less.
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the

@@ -34,7 +34,6 @@ from fivedice.envs.view import Policy
 
 EVALUATION_SEED = 1_000_003  # added to the run's seed, so that no evaluation game is a training game
 FINAL_SEED = 2_000_003
-RIVALS = ("random", "greedy")  # in evaluations
 LIBRARIES = ("fivedice", "numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "pettingzoo", "numba")
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 
@@ -122,6 +121,8 @@ class Training:
             take_over(self.model, start.network)
         self._started = time.monotonic()
         self.model.set_logger(configure(str(folder), ["tensorboard"]))
+        # In evaluations; exact play, where it is an opponent, too.
+        self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
         self.best = -float("inf")
         self.champions: list[Champion] = []  # the last bests, oldest first
         self._forgot: tuple[str, ...] = ()
@@ -202,7 +203,7 @@ class Training:
             for back, champion in enumerate(reversed(self.champions), 1)
         }
         champions = {name.removeprefix(WIN_RATE): figure for name, figure in found.items()}
-        if is_solved(self.game, self.options):
+        if is_solved(self.game, self.options) and OPTIMAL.name not in self.rivals:
             found[f"{WIN_RATE}optimal"] = self._play(OPTIMAL, self.config.check_games).wins[OPTIMAL.name]
         before = self.champions[-1].figures if self.champions else {}
         yardsticks = {name: figure for name, figure in before.items() if "champion" not in name}
@@ -216,7 +217,7 @@ class Training:
         """What ``best`` is best at: points, or the mean win rate where winning is what is paid."""
         if self.env.table.batch.reward == "score":
             return evaluation["eval/score"].mean
-        return float(np.mean([evaluation[f"{WIN_RATE}{rival}"].mean for rival in RIVALS]))
+        return float(np.mean([evaluation[f"{WIN_RATE}{rival}"].mean for rival in self.rivals]))
 
     def policy(self, *, name: str = "current", deterministic: bool = True) -> CheckpointPolicy:
         """The learner as it is now, independent of what becomes of it."""
@@ -248,7 +249,7 @@ class Training:
         if self.num_players == 1:
             return {"eval/score": self._play(None, self.config.eval_games).points}
         found: dict[str, Estimate] = {}
-        for rival in RIVALS:
+        for rival in self.rivals:
             standing = self._play(load(rival), self.config.eval_games)
             found["eval/score"] = standing.points
             found[f"{WIN_RATE}{rival}"] = standing.wins[rival]
@@ -345,14 +346,14 @@ def network_tensors(model: MaskablePPO) -> dict[str, NDArray[np.float32]]:
     return {name: parameter.detach().cpu().numpy().copy() for name, parameter in parameters.items()}
 
 
-def network_parameters(model: MaskablePPO) -> dict[str, torch.nn.Parameter]:
+def network_parameters(model: MaskablePPO) -> dict[str, torch.Tensor]:
     """The model's parameters under the names of `Network`."""
     policy = model.policy
     heads = {
         "policy": [*policy.mlp_extractor.policy_net, policy.action_net],
         "value": [*policy.mlp_extractor.value_net, policy.value_net],
     }
-    parameters = {}
+    parameters: dict[str, torch.Tensor] = {}
     for head, modules in heads.items():
         layers = [module for module in modules if isinstance(module, torch.nn.Linear)]
         for number, layer in enumerate(layers):

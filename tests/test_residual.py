@@ -1,19 +1,22 @@
 """Learners that start from another policy: they begin as it, end elsewhere, and are the same in a file."""
 
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
+from fivedice.agents.base import Base
 from fivedice.agents.baselines import GREEDY
-from fivedice.agents.checkpoint import load_checkpoint, read_card
+from fivedice.agents.checkpoint import load_checkpoint, read_base, read_card
 from fivedice.agents.config import TrainConfig
-from fivedice.agents.network import beside
 from fivedice.agents.resume import restore
 from fivedice.agents.seat_vec_env import SeatVecEnv
 from fivedice.agents.trainer import Progress, Training
+from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.view import View
 from fivedice.envs.yum import GAME as YUM
@@ -43,6 +46,11 @@ def some_view() -> View:
     return batch.view()
 
 
+def beside_base(view: View) -> NDArray[np.float32]:
+    """What the network sees: the observation, and what greedy would do."""
+    return np.concatenate([view.observations, np.eye(view.masks.shape[1])[GREEDY.act(view)]], axis=1, dtype=np.float32)
+
+
 def train(folder: Path, config: TrainConfig = CONFIG) -> Training:
     training = Training(config, folder, lambda progress: None)
     training.learn()
@@ -52,7 +60,7 @@ def train(folder: Path, config: TrainConfig = CONFIG) -> Training:
 def test_residual_learner__starts_as_its_base_and_learns(tmp_path: Path) -> None:
     training, view = Training(CONFIG, tmp_path, lambda progress: None), some_view()
     assert np.array_equal(training.policy().act(view), GREEDY.act(view))
-    seen = beside(view.observations, GREEDY.act(view), view.masks.shape[1])
+    seen = beside_base(view)
     before = training.policy().network.logits(seen)
     chances = np.exp(before) * view.masks
     followed = chances[np.arange(len(view)), GREEDY.act(view)] / chances.sum(axis=1)
@@ -66,7 +74,7 @@ def test_residual_learner__plays_the_same_from_its_file(tmp_path: Path) -> None:
     loaded = load_checkpoint(tmp_path / "last.safetensors")
     assert read_card(tmp_path / "last.safetensors")["network"]["base"] == "greedy"
     assert np.array_equal(loaded.act(view), training.policy().act(view))
-    seen = beside(view.observations, GREEDY.act(view), view.masks.shape[1])
+    seen = beside_base(view)
     with torch.no_grad():
         distribution = training.model.policy.get_distribution(torch.from_numpy(seen))
         values = training.model.policy.predict_values(torch.from_numpy(seen))
@@ -108,7 +116,7 @@ def test_seat_vec_env__shows_what_the_base_would_do() -> None:
 
 
 def test_seat_vec_env__takes_a_base_by_name_and_refuses_what_is_none() -> None:
-    assert SeatVecEnv("yum", 2, base="greedy").base is GREEDY
+    assert SeatVecEnv("yum", 2, base="greedy").base == Base(GREEDY)
     with pytest.raises(ValueError, match="3 is not a policy; use a name"):
         SeatVecEnv("yum", 2, base=3)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="'gredy' is not a policy"):
@@ -118,3 +126,47 @@ def test_seat_vec_env__takes_a_base_by_name_and_refuses_what_is_none() -> None:
 def test_seat_vec_env__refuses_a_base_with_standard_forms() -> None:
     with pytest.raises(ValueError, match="leave out one of them"):
         SeatVecEnv("yahtzee_jr", 2, base=GREEDY, standard_form=True)
+
+
+SHOWDOWN = load_game("showdown_yahtzee")
+
+
+def test_base__shows_how_near_each_action_is_to_the_best() -> None:
+    batch = Batch(SHOWDOWN, 300)
+    batch.reset(2)
+    base, compared = Base(GREEDY, span=0.5), 0
+    for _ in range(40):
+        view = batch.view()
+        values, shown = GREEDY.action_values(view), base.shown(view)
+        for row in range(len(view)):
+            best = max(values[row])
+            for action, value in enumerate(values[row]):
+                expected = max(0.0, 1 - (best - value) / 0.5) if view.masks[row, action] else 0.0
+                assert shown[row, action] == pytest.approx(expected, abs=1e-6)
+                compared += 0 < expected < 1
+        assert (shown[np.arange(len(view)), GREEDY.act(view)] > 1 - 1e-6).all()
+        batch.step(GREEDY.act(view))
+    assert compared > 1000
+
+
+def test_base_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path) -> None:
+    config = replace(CONFIG, game="showdown_yahtzee", base_span=1.5)
+    training = train(tmp_path, config)
+    batch = Batch(SHOWDOWN, 200)
+    batch.reset(5)
+    view, loaded = batch.view(), load_checkpoint(tmp_path / "last.safetensors")
+    assert loaded.base == Base(GREEDY, 1.5)
+    assert np.array_equal(loaded.act(view), training.policy().act(view))
+    with pytest.raises(ValueError, match=r"is a run with base_span=1.5, not with base_span=0.0"):
+        restore(Training(replace(config, base_span=0.0), tmp_path, lambda progress: None))
+
+
+def test_base_span__of_a_game_whose_greedy_does_not_tell_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"greedy does not tell what .* SET Cubed; use base_span=0"):
+        Training(replace(CONFIG, game="set_cubed", base_span=1.0), tmp_path, lambda progress: None)
+
+
+@pytest.mark.parametrize("span", [-1, "wide", float("inf"), None, True])
+def test_base_span__of_a_card_must_be_a_number(span: object) -> None:
+    with pytest.raises(ValueError, match="it must be a number from 0 up"):
+        read_base({"base": "greedy", "base_span": span}, SHOWDOWN)

@@ -28,7 +28,7 @@ from fivedice.agents.config import Mix, TrainConfig
 from fivedice.agents.files import digest
 from fivedice.agents.resume import FILE, restore
 from fivedice.agents.seat_vec_env import SeatVecEnv
-from fivedice.agents.trainer import Progress, Training
+from fivedice.agents.trainer import Progress, Training, load_start
 
 UPDATE = 128  # decisions between two updates of the runs below
 CONFIG = TrainConfig(
@@ -449,9 +449,9 @@ def test_resume__names_the_file_that_is_missing_or_broken(stopped: Path, what: s
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"net_arch": (9,)}, rf"{FILE} holds another network than net_arch=\(9,\)"),
-        ({"activation": "relu"}, r"is a run with .*activation='tanh', not with .*activation='relu'"),
-        ({"base": "greedy"}, r"is a run with .*base=None, .*, not with .*base='greedy'"),
+        ({"net_arch": (9,)}, r"is a run with net_arch=\(8,\), not with net_arch=\(9,\)"),
+        ({"activation": "relu"}, r"is a run with activation='tanh', not with activation='relu'"),
+        ({"base": "greedy"}, r"is a run with base=None, not with base='greedy'"),
         ({"num_players": 3}, r"is a run of Yum with 2 seats \(.*\), not of Yum with 3 seats"),
         ({"options": {"zeros": "free"}}, r"is a run of .*zeros='forced'\), not of .*zeros='free'\)"),
     ],
@@ -495,3 +495,33 @@ def test_sigterm__leaves_a_run_that_goes_on(tmp_path: Path) -> None:
     assert restore(training) == []
     assert training.steps > 0
     assert isinstance(training.env, SeatVecEnv)
+
+
+def test_start__takes_all_but_the_value_output(straight: Training, tmp_path: Path) -> None:
+    config = replace(CONFIG, reward="win", start=straight.folder / "last.safetensors", seed=2)
+    training = Training(config, tmp_path, lambda progress: None, start=load_start(config))
+    taken, given = training.policy().network.tensors, straight.policy().network.tensors
+    same = {name for name, tensor in taken.items() if np.array_equal(tensor, given[name])}
+    assert set(taken) - same == {"value.1.weight", "value.1.bias"}
+    assert training.learn()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\(8,\), not \(9,\) as the run"),
+        ({"activation": "relu"}, r"start=.* has activation='tanh', not 'relu' as the run"),
+        ({"base": "greedy"}, r"start=.* has base=None, not 'greedy' as the run"),
+        ({"num_players": 3}, r"last plays Yum with 2 seats .*, not Yum with 3 seats"),
+        ({"start": Path("nowhere.safetensors")}, r"nowhere.safetensors"),
+    ],
+)
+def test_start__from_something_else_is_refused(straight: Training, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        load_start(replace(CONFIG, **({"start": straight.folder / "last.safetensors"} | changes)))
+
+
+def test_evaluation__meets_exact_play_where_it_is_an_opponent(tmp_path: Path) -> None:
+    config = replace(CONFIG, game="yahtzee_jr", reward="win", opponents=Mix(optimal=1))
+    training = Training(config, tmp_path, lambda progress: None)
+    assert "eval/win_rate_vs_optimal" in training.evaluate()

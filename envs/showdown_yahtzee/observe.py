@@ -86,6 +86,8 @@ def layout(options: Any) -> Layout:
             Piece("chips", (NUM_CARDS,), 0, 1, "chips on each space / most on a card"),
             Piece("pawns", (seats, NUM_SPACES), 0, 1, "the space of each seat's pawn, one-hot"),
             Piece("worth", (NUM_CARDS,), 0, 1, "of each opponent's card: chips / most on a card x chance to steal it"),
+            Piece("held", (seats, NUM_CARDS), 0, 1, "chips of each seat on each card / most on a card"),
+            Piece("lasting", (seats, NUM_CARDS), 0, 1, "the same x chance that a try to steal them fails"),
             Piece(
                 "ahead", (6, AHEAD), 0, 1, "1 to 6 spaces ahead: is empty, is own, is a corner, worth of trying there"
             ),
@@ -242,14 +244,19 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
     chips = owners + num_players * NUM_CARDS
     pawns = chips + NUM_CARDS
     worth = pawns + num_players * NUM_SPACES
-    ahead = worth + NUM_CARDS
+    held = worth + NUM_CARDS
+    lasting = held + num_players * NUM_CARDS
+    ahead = lasting + num_players * NUM_CARDS
     for number in range(NUM_CARDS):
         space = CARD_SPACES[number]
         if state["card"][space] != EMPTY:
-            out[number * NUM_CARDS + int(state["card"][space])] = 1.0
+            card, chips_here = int(state["card"][space]), state["chips"][space] / most
+            out[number * NUM_CARDS + card] = 1.0
             turn = (int(state["owner"][space]) - seat + num_players) % num_players
             out[owners + turn * NUM_CARDS + number] = 1.0
-            out[chips + number] = state["chips"][space] / most
+            out[chips + number] = chips_here
+            out[held + turn * NUM_CARDS + card] = chips_here
+            out[lasting + turn * NUM_CARDS + card] = chips_here * (1.0 - steal_chance(state, options, space))
             if turn > 0:
                 out[worth + number] = trying_gives(state, options, space, seat) / most
     for turn in range(num_players):
