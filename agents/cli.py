@@ -336,7 +336,8 @@ def play(
     advice
         Show what each choice is worth: under exact play where the game is solved, else by rollout.
     adviser
-        Who gives the advice: optimal, or a rollout, as rollout:greedy:64, which shows the mean lead in games played on.
+        Who gives the advice: optimal, greedy (of what this turn can give), or a rollout, as rollout:greedy:64, which
+        shows the mean lead in games played on.
     """
     from fivedice.agents.play import find_adviser, play_game
 

@@ -9,7 +9,7 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
-from fivedice.agents.baselines import OPTIMAL, is_solved, value_in_words
+from fivedice.agents.baselines import OPTIMAL, OfEachGame, is_solved, value_in_words
 from fivedice.agents.policy import ROLLOUT, load
 from fivedice.envs.batch import Batch
 from fivedice.envs.spec import Game
@@ -112,9 +112,12 @@ def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], n
     adviser = load(name)
     if adviser is OPTIMAL:
         value_in_words(game, record)  # refuses a game that is not solved
-        adviser = OPTIMAL.of(game)
+    if isinstance(adviser, OfEachGame):
+        adviser = adviser.of(game)
     if not isinstance(adviser, Adviser):
-        raise ValueError(f"{name!r} does not know what choices are worth; use 'optimal' or a rollout as adviser")
+        raise ValueError(
+            f"{name!r} does not tell what choices are worth in {game.title}; use 'optimal' or a rollout as adviser"
+        )
     check = getattr(adviser, "check", None)
     if check is not None:
         check(game, record)

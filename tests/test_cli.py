@@ -222,11 +222,15 @@ WRONG = {
         "Yahtzee Jr. is not solved for 3 seats; use 1 or 2",
     ),
     "an adviser without values": (
-        given("play", "yum", "--adviser", "greedy"),
-        "'greedy' does not know what choices are worth; use 'optimal' or a rollout as adviser",
+        given("play", "set_cubed", "--adviser", "greedy"),
+        "'greedy' does not tell what choices are worth in SET Cubed; use 'optimal' or a rollout as adviser",
     ),
     "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
     "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
+    "no such file to start from": (
+        given("train", "--start", "none.safetensors"),
+        r"there is no file none\.safetensors",
+    ),
     "no such file to show": (given("info", "none.safetensors"), r"there is no file none\.safetensors"),
     "no such seat": (given("play", "yum", "--seat", 2), "seat=2 is not at this table; use 0 to 1"),
     "too many rivals": (
@@ -281,7 +285,7 @@ def test_resume__goes_on_with_the_run_s_own_settings(run: Run, tmp_path: Path) -
     assert (config["total_timesteps"], config["n_envs"], config["num_players"]) == (64, 2, None)
     assert read_card(tmp_path / "it" / "last.safetensors")["steps"] == 64
     status, _, complained = run("train", "--resume", tmp_path / "it", "--net-arch", 7)
-    assert (status, "holds another network than net_arch=(7,)" in complained) == (2, True)
+    assert (status, "is a run with net_arch=(128, 128), not with net_arch=(7,)" in complained) == (2, True)
     assert json.loads((tmp_path / "it" / "config.json").read_text()) == config
 
 
@@ -333,6 +337,12 @@ def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: P
     assert "You are player_2" in said
     assert "player_0 (some):" in said
     assert "player_1 (some):" in said
+
+
+def test_play__advice_by_greedy_of_what_this_turn_can_give(run: Run) -> None:
+    status, said, _ = run("play", "showdown_yahtzee", "--adviser", "greedy", "--seed", 3, typed="q\n")
+    assert status == 0
+    assert len(re.findall(r"\(\d+\.\d\d(  best)?\)", said)) > 5
 
 
 def test_play__advice_by_rollout(run: Run) -> None:

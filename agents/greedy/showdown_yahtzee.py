@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.exact.turn import FIRST_THROW, NEAR, NUM_SETS, NUM_THROWS, THROWS, set_number, solve_turn
+from fivedice.agents.greedy.turn import pick_most
 from fivedice.envs.dice import NUM_DICE, SIDES, is_five_alike
 from fivedice.envs.kernel import kernel
 from fivedice.envs.showdown_yahtzee import GAME
@@ -27,7 +28,6 @@ from fivedice.envs.showdown_yahtzee.rules import (
     CLAIM,
     EMPTY,
     MOVE_ON,
-    NUM_ACTIONS,
     NUM_CARDS,
     NUM_NUMBERS,
     NUM_SPACES,
@@ -189,20 +189,6 @@ def write_swings(
             stake = stake_of(state, state["target"])
             for keep in range(CLAIM):
                 swings[i, keep] = keeping[left - 1, stake, set_number(state["dice"], keep)]
-
-
-@kernel
-def pick_most(swings: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Write the action of the highest swing of each row of `swings` (N, num_actions) into `actions` (N,).
-
-    Of equals the first one counted from the claims on: a claim before a throw, staying before moving on.
-    """
-    for i in range(len(swings)):
-        actions[i] = CLAIM
-        for place in range(1, NUM_ACTIONS):
-            action = (CLAIM + place) % NUM_ACTIONS
-            if swings[i, action] > swings[i, actions[i]] + NEAR:
-                actions[i] = action
 
 
 class GreedyShowdownYahtzee:

@@ -22,15 +22,21 @@ class GreedyTurn:
 
     name = "greedy"
     game: ClassVar[Game]
-    decide: ClassVar[Callable[..., None]]  # made by `make_decide`
+    write_points: ClassVar[Callable[..., None]]  # made by `make_write_points`
 
     def act(self, view: View) -> NDArray[np.int64]:
         """The action of each decision of `view`, (N,) int64."""
+        actions = np.empty(len(view), np.int64)
+        pick_most(self.action_values(view), actions)
+        return actions
+
+    def action_values(self, view: View) -> NDArray[np.float64]:
+        """The expected points of the turn after each action, (N, num_actions) float64; -inf where it is not legal."""
         if view.game is not self.game:
             raise ValueError(f"this greedy policy plays {self.game.title}, not {view.game.title}")
-        actions = np.empty(len(view), np.int64)
-        self.decide(view.states, differ_from_the_one_before(view.states), view.options, view.masks, actions)
-        return actions
+        points = np.full(view.masks.shape, -np.inf)
+        self.write_points(view.states, differ_from_the_one_before(view.states), view.options, view.masks, points)
+        return points
 
 
 def differ_from_the_one_before(states: NDArray[np.void]) -> NDArray[np.bool_]:
@@ -43,7 +49,22 @@ def differ_from_the_one_before(states: NDArray[np.void]) -> NDArray[np.bool_]:
     return differ
 
 
-def make_decide(gain: Callable[..., int], most_gain: Callable[..., int]) -> Callable[..., None]:
+@kernel
+def pick_most(values: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+    """Write the action of the highest value of each row of `values` (N, num_actions) into `actions` (N,).
+
+    Of equals the first one, counted from the actions that throw no dice: these come after the sets of dice to keep.
+    """
+    num_actions = values.shape[1]
+    for i in range(len(values)):
+        actions[i] = KEEP_ALL
+        for place in range(1, num_actions):
+            action = (KEEP_ALL + place) % num_actions
+            if values[i, action] > values[i, actions[i]] + NEAR:
+                actions[i] = action
+
+
+def make_write_points(gain: Callable[..., int], most_gain: Callable[..., int]) -> Callable[..., None]:
     """The loop over the decisions of a game whose actions 0 to 30 keep dice, and whose others end the turn.
 
     Args:
@@ -54,29 +75,25 @@ def make_decide(gain: Callable[..., int], most_gain: Callable[..., int]) -> Call
     """
 
     @kernel
-    def decide(
-        states: Any, differ: NDArray[np.bool_], options: Any, masks: NDArray[np.int8], actions: NDArray[np.int64]
+    def write_points(
+        states: Any, differ: NDArray[np.bool_], options: Any, masks: NDArray[np.int8], points: NDArray[np.float64]
     ) -> None:
-        """Write an action (N,) for each of the decisions `states` (N,) with legal actions `masks` (N, num_actions); a
-        turn is reckoned anew where a state's `differ` (N,)."""
+        """Write the expected points after each legal action, of `masks` (N, num_actions), into `points` of that shape;
+        a turn is reckoned anew where a state's `differ` (N,)."""
         stops, values = np.empty((2, NUM_THROWS, 1)), np.empty((2, NUM_SETS, 1))
         for i in range(len(states)):
             state = states[i]
             dice, left = state["dice"], int(state["throws_left"])
-            most = -np.inf  # where nothing ends the turn yet
             for action in range(KEEP_ALL, masks.shape[1]):
                 if masks[i, action]:
-                    points = gain(action, dice, state, options)
-                    if points > most:
-                        actions[i], most = action, points
+                    points[i, action] = gain(action, dice, state, options)
             if left > 0:
                 if differ[i]:
                     for throw in range(NUM_THROWS):
                         stops[:left, throw] = most_gain(THROWS[throw], state, options)
                     solve_turn(stops[:left], values[:left])
                 for keep in range(KEEP_ALL):
-                    value = values[left - 1, set_number(dice, keep), 0]
-                    if masks[i, keep] and value > most + NEAR:
-                        actions[i], most = keep, value
+                    if masks[i, keep]:
+                        points[i, keep] = values[left - 1, set_number(dice, keep), 0]
 
-    return decide
+    return write_points

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fivedice.agents.greedy.turn import GreedyTurn, make_decide
+from fivedice.agents.greedy.turn import GreedyTurn, make_write_points
 from fivedice.envs.dice import Dice
 from fivedice.envs.kernel import kernel
 from fivedice.envs.yahtzee_jr import GAME
@@ -33,7 +33,7 @@ class GreedyYahtzeeJr(GreedyTurn):
     """
 
     game = GAME
-    decide = staticmethod(make_decide(gain, most_gain))
+    write_points = staticmethod(make_write_points(gain, most_gain))
 
 
 GREEDY = GreedyYahtzeeJr()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fivedice.agents.greedy.turn import GreedyTurn, make_decide
+from fivedice.agents.greedy.turn import GreedyTurn, make_write_points
 from fivedice.envs.dice import Dice
 from fivedice.envs.kernel import kernel
 from fivedice.envs.yum import GAME
@@ -58,7 +58,7 @@ class GreedyYum(GreedyTurn):
     """
 
     game = GAME
-    decide = staticmethod(make_decide(gain, most_gain))
+    write_points = staticmethod(make_write_points(gain, most_gain))
 
 
 GREEDY = GreedyYum()
