@@ -89,6 +89,7 @@ def test_observation__is_what_the_table_says(num_players: int, options: dict[str
             at = int(state["pawns"][seat])
             worth = [gives(s) / most_card if state["owner"][s] not in (-1, seat) else 0.0 for s in SPACES]
             assert seen["worth"].tolist() == pytest.approx(worth)
+            firm = [0.0] * 12
             for i, other in enumerate(turn):
                 held, lasting = [0.0] * 12, [0.0] * 12
                 for s in SPACES:
@@ -96,8 +97,10 @@ def test_observation__is_what_the_table_says(num_players: int, options: dict[str
                         card, there = here[s], int(state["chips"][s])
                         chance = NUMBER_CHANCES[min(5, there + beat) - 1] if card < 6 else FIXED_CHANCES[card - 6]
                         held[card], lasting[card] = there / most_card, there / most_card * (1 - chance)
+                        firm[SPACES.index(s)] = lasting[card]
                 assert seen["held"][i].tolist() == pytest.approx(held)
                 assert seen["lasting"][i].tolist() == pytest.approx(lasting)
+            assert seen["firm"].tolist() == pytest.approx(firm)
             for step in range(6):
                 space = (at + step + 1) % 16
                 corner, empty = space % 4 == 0, state["card"][space] == -1

@@ -86,8 +86,11 @@ def layout(options: Any) -> Layout:
             Piece("chips", (NUM_CARDS,), 0, 1, "chips on each space / most on a card"),
             Piece("pawns", (seats, NUM_SPACES), 0, 1, "the space of each seat's pawn, one-hot"),
             Piece("worth", (NUM_CARDS,), 0, 1, "of each opponent's card: chips / most on a card x chance to steal it"),
+            Piece(
+                "firm", (NUM_CARDS,), 0, 1, "of each space: chips / most on a card x chance that a try to steal fails"
+            ),
             Piece("held", (seats, NUM_CARDS), 0, 1, "chips of each seat on each card / most on a card"),
-            Piece("lasting", (seats, NUM_CARDS), 0, 1, "the same x chance that a try to steal them fails"),
+            Piece("lasting", (seats, NUM_CARDS), 0, 1, "the same x chance that a try to steal fails"),
             Piece(
                 "ahead", (6, AHEAD), 0, 1, "1 to 6 spaces ahead: is empty, is own, is a corner, worth of trying there"
             ),
@@ -244,7 +247,8 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
     chips = owners + num_players * NUM_CARDS
     pawns = chips + NUM_CARDS
     worth = pawns + num_players * NUM_SPACES
-    held = worth + NUM_CARDS
+    firm = worth + NUM_CARDS
+    held = firm + NUM_CARDS
     lasting = held + num_players * NUM_CARDS
     ahead = lasting + num_players * NUM_CARDS
     for number in range(NUM_CARDS):
@@ -256,7 +260,8 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
             out[owners + turn * NUM_CARDS + number] = 1.0
             out[chips + number] = chips_here
             out[held + turn * NUM_CARDS + card] = chips_here
-            out[lasting + turn * NUM_CARDS + card] = chips_here * (1.0 - steal_chance(state, options, space))
+            out[firm + number] = chips_here * (1.0 - steal_chance(state, options, space))
+            out[lasting + turn * NUM_CARDS + card] = out[firm + number]
             if turn > 0:
                 out[worth + number] = trying_gives(state, options, space, seat) / most
     for turn in range(num_players):
