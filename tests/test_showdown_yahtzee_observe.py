@@ -101,6 +101,8 @@ def test_observation__is_what_the_table_says(num_players: int, options: dict[str
                 assert seen["held"][i].tolist() == pytest.approx(held)
                 assert seen["lasting"][i].tolist() == pytest.approx(lasting)
             assert seen["firm"].tolist() == pytest.approx(firm)
+            played_for = [worth[SPACES.index(target)], firm[SPACES.index(target)]] if target != -1 else [0.0, 0.0]
+            assert seen["at_stake"].tolist() == pytest.approx(played_for)
             for step in range(6):
                 space = (at + step + 1) % 16
                 corner, empty = space % 4 == 0, state["card"][space] == -1

@@ -89,6 +89,7 @@ def layout(options: Any) -> Layout:
             Piece(
                 "firm", (NUM_CARDS,), 0, 1, "of each space: chips / most on a card x chance that a try to steal fails"
             ),
+            Piece("at_stake", (2,), 0, 1, "`worth` and `firm` of the space played for"),
             Piece("held", (seats, NUM_CARDS), 0, 1, "chips of each seat on each card / most on a card"),
             Piece("lasting", (seats, NUM_CARDS), 0, 1, "the same x chance that a try to steal fails"),
             Piece(
@@ -248,7 +249,8 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
     pawns = chips + NUM_CARDS
     worth = pawns + num_players * NUM_SPACES
     firm = worth + NUM_CARDS
-    held = firm + NUM_CARDS
+    at_stake = firm + NUM_CARDS
+    held = at_stake + 2
     lasting = held + num_players * NUM_CARDS
     ahead = lasting + num_players * NUM_CARDS
     for number in range(NUM_CARDS):
@@ -262,6 +264,9 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
             out[held + turn * NUM_CARDS + card] = chips_here
             out[firm + number] = chips_here * (1.0 - steal_chance(state, options, space))
             out[lasting + turn * NUM_CARDS + card] = out[firm + number]
+            if state["target"] == space:
+                out[at_stake] = out[worth + number]
+                out[at_stake + 1] = out[firm + number]
             if turn > 0:
                 out[worth + number] = trying_gives(state, options, space, seat) / most
     for turn in range(num_players):
