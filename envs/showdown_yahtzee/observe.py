@@ -264,11 +264,11 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
             out[held + turn * NUM_CARDS + card] = chips_here
             out[firm + number] = chips_here * (1.0 - steal_chance(state, options, space))
             out[lasting + turn * NUM_CARDS + card] = out[firm + number]
+            if turn > 0:
+                out[worth + number] = trying_gives(state, options, space, seat) / most
             if state["target"] == space:
                 out[at_stake] = out[worth + number]
                 out[at_stake + 1] = out[firm + number]
-            if turn > 0:
-                out[worth + number] = trying_gives(state, options, space, seat) / most
     for turn in range(num_players):
         out[pawns + turn * NUM_SPACES + int(state["pawns"][(seat + turn) % num_players])] = 1.0
     here = int(state["pawns"][seat])
