@@ -7,25 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.kernel import kernel
+from fivedice.envs.random_play import pick
 from fivedice.envs.spec import Game, Options
 from fivedice.envs.view import Policy, View
-
-
-@kernel
-def pick(masks: NDArray[np.int8], noise: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Write into `actions` the legal action that `noise` points at, all being equally likely."""
-    for i in range(len(masks)):
-        legal = 0
-        for action in range(masks.shape[1]):
-            legal += masks[i, action]
-        place = int(noise[i] * legal)
-        for action in range(masks.shape[1]):
-            if masks[i, action]:
-                if place == 0:
-                    actions[i] = action
-                    break
-                place -= 1
 
 
 class RandomPolicy:

@@ -18,6 +18,7 @@ from fivedice.envs import GAMES, load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import new_script, new_streams
 from fivedice.envs.kernel import kernel
+from fivedice.envs.random_play import pick, pick_one
 from fivedice.envs.yum import rules
 
 GAME = load_game("yum")
@@ -27,28 +28,6 @@ PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
 OTHER_BARS = {"showdown_yahtzee": 1.0, "set_cubed": 0.2}  # the same of other games, where there is one
 OTHER_SIZE = 2048
 WARM_UP = 500  # decisions of each game, so that the rows stand at every stage of it
-
-
-@kernel
-def pick(masks: NDArray[np.int8], noise: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Write a legal action of each row, all equally likely."""
-    for row in range(len(masks)):
-        actions[row] = pick_one(masks[row], noise[row])
-
-
-@kernel
-def pick_one(mask: NDArray[np.int8], noise: float) -> int:
-    """The k-th legal action, where `noise` in [0, 1) chooses k."""
-    legal = 0
-    for action in range(len(mask)):
-        legal += mask[action]
-    k = int(noise * legal)
-    for action in range(len(mask)):
-        if mask[action]:
-            if k == 0:
-                return action
-            k -= 1
-    return -1
 
 
 @kernel
