@@ -58,6 +58,9 @@ def make_loops(game: Game) -> Loops:
         options: Any,
         streams: Any,
         scripts: NDArray[np.void],
+        before: NDArray[np.float64],
+        after: NDArray[np.float64],
+        won: NDArray[np.int8],
         rewards: NDArray[np.float64],
         terminated: NDArray[np.bool_],
         truncated: NDArray[np.bool_],
@@ -69,7 +72,6 @@ def make_loops(game: Game) -> Loops:
 
         With `restart`, a finished game is set up anew at once and the next decision shown is its first.
         """
-        before, after, won = np.zeros(MAX_SEATS), np.zeros(MAX_SEATS), np.zeros(MAX_SEATS, np.int8)
         for i in range(len(rows)):
             row = rows[i]
             state = states[row]
@@ -81,7 +83,10 @@ def make_loops(game: Game) -> Loops:
                 scores(state, options, after)
             if over:
                 winners(state, options, won)
-            pay(kind, before, after, over, won, rewards[row])
+            if over or kind != WIN:
+                pay(kind, before, after, over, won, rewards[row])
+            else:
+                rewards[row][:] = 0.0
             truncated[row] = over and is_truncated(state, options)
             terminated[row] = over and not truncated[row]
             if over and restart:
@@ -145,7 +150,7 @@ def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]
     return -1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def find_wrong_row(rows: Rows, num_games: int, distinct: bool) -> int:
     """The place in `rows` of the first that there is not, or that stands there already if it must not, or -1."""
     seen = np.zeros(num_games, np.bool_)
@@ -301,6 +306,9 @@ class Batch:
             self.options,
             self.streams,
             self.scripts,
+            np.zeros(MAX_SEATS),
+            np.zeros(MAX_SEATS),
+            np.zeros(MAX_SEATS, np.int8),
             self.rewards,
             self.terminated,
             self.truncated,

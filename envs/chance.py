@@ -45,7 +45,7 @@ SCRIPT = np.dtype(
 Chance: TypeAlias = tuple[Any, NDArray[np.void]]
 
 
-@kernel
+@kernel(inline=True)
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
     """Four random words of 32 bits for a counter of four words and a key of two."""
     # Products wrap around at 64 bits when compiled and do not in plain Python; the masks make both the same.
@@ -61,23 +61,26 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, i
     return c0, c1, c2, c3
 
 
-@kernel
+@kernel(inline=True)
 def word(stream: Any, which: int) -> int:
     """The next random word, 0 to 2**32 - 1, of stream `which`."""
     draw = int(stream["drawn"][which])
     stream["drawn"][which] = draw + 1
-    words = philox(
-        draw // 4,
+    first, second, third, fourth = philox(
+        draw >> 2,
         int(which),
         int(stream["game"][0]),
         int(stream["game"][1]),
         int(stream["key"][0]),
         int(stream["key"][1]),
     )
-    return words[draw % 4]
+    # A choice of two, twice, which compiles to no jump: no processor could guess where it goes.
+    if draw & 1:
+        first, third = second, fourth
+    return third if draw & 2 else first
 
 
-@kernel
+@kernel(inline=True)
 def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: Chance) -> None:
     """Roll every die whose slot is not in `keep` (bit i: slot i is kept), in slot order, to a face from 1 to `sides`.
 
@@ -86,6 +89,20 @@ def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: 
     """
     stream, script = chance
     fraction = word(stream, seat)
+    if stream["scripted"] < len(script):
+        roll_by_script(dice, keep, sides, seat, chance, fraction)
+        return
+    for slot in range(len(dice)):
+        face, rest = first_digit(fraction, sides)
+        is_kept = (keep >> slot) & 1
+        dice[slot] = dice[slot] if is_kept else face
+        fraction = fraction if is_kept else rest
+
+
+@kernel
+def roll_by_script(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: Chance, fraction: int) -> None:
+    """`roll_dice` where some faces come from the script."""
+    stream, script = chance
     for slot in range(len(dice)):
         if not (keep >> slot) & 1:
             place = stream["scripted"]
@@ -95,10 +112,15 @@ def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: 
                 if script[place]["face"] != BLANK:
                     dice[slot] = script[place]["face"]
                     continue
-            dice[slot] = ((fraction * sides) >> 32) + 1
-            fraction = (fraction * sides) & 0xFFFFFFFF
+            dice[slot], fraction = first_digit(fraction, sides)
             if place < len(script):
                 script[place]["face"] = dice[slot]
+
+
+@kernel(inline=True)
+def first_digit(fraction: int, sides: int) -> tuple[int, int]:
+    """The face that the leading digit of a fraction of 32 bits stands for, and the rest of the fraction."""
+    return ((fraction * sides) >> 32) + 1, (fraction * sides) & 0xFFFFFFFF
 
 
 @kernel

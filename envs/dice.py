@@ -1,12 +1,14 @@
 """Words for five dice."""
 
+from itertools import combinations_with_replacement
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.chance import Chance, roll_dice
-from fivedice.envs.kernel import kernel
+from fivedice.envs.chance import MAX_SEATS, Chance, roll_dice
+from fivedice.envs.kernel import kernel, plain
 from fivedice.envs.spec import Piece
 
 NUM_DICE = 5
@@ -15,8 +17,19 @@ KEEP_ALL = 31  # as a set of slots; every smaller set leaves something to throw
 
 Dice = NDArray[np.int8]  # (5,) faces 1..6
 
+# The 252 throws: sorted dice, those with the lower highest die first. Tables of what a throw gives have a row for each.
+THROWS = np.array(
+    sorted(combinations_with_replacement(range(1, SIDES + 1), NUM_DICE), key=lambda faces: faces[::-1]), np.int8
+)
+TOTALS = THROWS.sum(axis=1, dtype=np.uint8)
+# How many throws come before one for having this face in this slot: the number of ways to put lower faces there and to
+# its left (the combinatorial number system; Knuth, The Art of Computer Programming 4A, 7.2.1.3).
+BEFORE = np.array(
+    [[comb(max(face - 1, 0) + slot, slot + 1) for face in range(SIDES + 1)] for slot in range(NUM_DICE)], np.uint16
+)
 
-@kernel
+
+@kernel(inline=True)
 def throw(dice: Dice, keep: int, seat: int, chance: Chance) -> None:
     """Throw every die whose slot is not in `keep` (bit i: slot i is kept), in slot order, then sort the dice.
 
@@ -35,14 +48,23 @@ def throw(dice: Dice, keep: int, seat: int, chance: Chance) -> None:
     exchange(dice, 2, 3)
 
 
-@kernel
+@kernel(inline=True)
 def exchange(dice: Dice, left: int, right: int) -> None:
     """Put the smaller of two dice on the left."""
     smaller, larger = min(dice[left], dice[right]), max(dice[left], dice[right])
     dice[left], dice[right] = smaller, larger
 
 
-@kernel
+@kernel(inline=True)
+def throw_number(dice: Dice) -> int:
+    """The place of five sorted dice in `THROWS`."""
+    number = 0
+    for slot in range(NUM_DICE):
+        number += int(BEFORE[slot, np.uint8(dice[slot])])  # no index below 0 to look for
+    return number
+
+
+@kernel(inline=True)
 def start_turn(state: Any, player: int, chance: Chance) -> None:
     """Give `player` the dice and make the first of three throws; the state has the fields of `show_turn`."""
     state["player"] = player
@@ -122,20 +144,41 @@ def turn_pieces(num_players: int) -> list[Piece]:
 
 
 @kernel
-def show_turn(state: Any, num_players: int, seat: int, is_over: bool, out: NDArray[np.float32]) -> int:
-    """Write `turn_pieces` as `seat` sees them into the zeros of `out`; returns where the next piece starts.
-
-    The state has the fields ``dice``, ``throws_left`` and ``player``.
-    """
-    if not is_over:
-        out[(int(state["player"]) - seat + num_players) % num_players] = 1.0
-    at = num_players
-    dice = state["dice"]
+def show_dice(dice: Dice, out: NDArray[np.float32]) -> None:
+    """Write the pieces `dice` and `dice_counts` into the zeros of `out`."""
     for slot in range(NUM_DICE):
-        out[at + slot * SIDES + int(dice[slot]) - 1] = 1.0
-    at += NUM_DICE * SIDES
+        out[slot * SIDES + int(dice[slot]) - 1] = 1.0
     for face in range(SIDES):
-        out[at + face] = count(dice, face + 1) / 5.0
-    at += SIDES
-    out[at + int(state["throws_left"])] = 1.0
+        out[NUM_DICE * SIDES + face] = count(dice, face + 1) / 5.0
+
+
+DICE_SHOWN = np.zeros((len(THROWS), NUM_DICE * SIDES + SIDES), np.float32)
+for _dice, _shown in zip(THROWS, DICE_SHOWN, strict=True):
+    plain(show_dice)(_dice, _shown)
+
+
+@kernel(inline=True)
+def seat_after(seat: int, turns: int, num_players: int) -> int:
+    """The seat whose turn is so many `turns`, `num_players` at most, after that of `seat`."""
+    after = seat + turns
+    return after - num_players if after >= num_players else after  # a remainder takes ten times as long
+
+
+@kernel(inline=True)
+def show_turn(state: Any, number: int, num_players: int, seat: int, is_over: bool, out: NDArray[np.float32]) -> int:
+    """Write `turn_pieces` as `seat` sees them into `out`; returns where the next piece starts.
+
+    The state has the fields ``dice``, of which `number` is the throw number, ``throws_left`` and ``player``.
+    """
+    for i in range(MAX_SEATS):  # as many zeros at any table, which is quicker; the dice are written over the rest
+        out[i] = 0.0
+    if not is_over:
+        out[seat_after(int(state["player"]), num_players - seat, num_players)] = 1.0
+    at = num_players
+    shown = DICE_SHOWN[number]
+    for i in range(DICE_SHOWN.shape[1]):
+        out[at + i] = shown[i]
+    at += DICE_SHOWN.shape[1]
+    for left in range(3):
+        out[at + left] = state["throws_left"] == left
     return at + 3

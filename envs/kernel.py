@@ -15,10 +15,10 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numba
 from numba.core import caching, config
@@ -102,14 +102,45 @@ def _closure_names(function: Callable[..., Any]) -> tuple[Any, ...]:
     return tuple(names)
 
 
-def kernel(function: F) -> F:
+@overload
+def kernel(function: F) -> F: ...
+@overload
+def kernel(*, inline: bool = ..., makes_arrays: bool = ...) -> Callable[[F], F]: ...
+def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False, makes_arrays: bool = False) -> Any:
     """Compile `function` on its first call, or load its machine code if no source has changed since.
 
     The compiled function releases the GIL and trusts its arguments: whoever calls it checks them. Functions that a
     factory makes for one game each (closures over that game's rules) are told apart by the names of those rules.
+
+    Args:
+        function: what to compile.
+        inline: whether it becomes part of every kernel that calls it, for short ones that are called for each decision.
+        makes_arrays: whether it makes or returns arrays. The others do not count who holds an array, which would cost
+            more than many a rule.
     """
-    dispatcher: Any = numba.njit(nogil=True)(function)
+    if function is None:
+        return partial(kernel, inline=inline, makes_arrays=makes_arrays)
+    if not makes_arrays and "NDArray" in str(function.__annotations__.get("return")):
+        raise TypeError(f"{function.__qualname__} returns an array: @kernel(makes_arrays=True)")
+    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=makes_arrays)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
         with contextlib.suppress(RuntimeError):  # no folder to write to: compile in each process
             dispatcher._cache = _ProjectCache(function)
-    return dispatcher  # type: ignore[no-any-return]  # Numba ships no type hints
+    return dispatcher
+
+
+@cache
+def plain(function: F) -> F:
+    """`function` as plain Python, and so every kernel that it calls.
+
+    For tables of what a rule gives, which are made by asking the rule while its module is loaded: nothing is compiled
+    then. A kernel that reads such a table has it in its machine code.
+    """
+    source: Any = getattr(function, "py_func", function)
+    names = {
+        name: plain(value) if hasattr(value, "py_func") else value
+        for name, value in source.__globals__.items()
+        if name in source.__code__.co_names
+    }
+    names["__builtins__"] = source.__globals__["__builtins__"]
+    return FunctionType(source.__code__, names)  # type: ignore[return-value]  # it has the same signature

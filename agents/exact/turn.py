@@ -108,7 +108,7 @@ def best_to_keep(values: NDArray[np.float64], best: NDArray[np.float64]) -> None
             best[number, lane] = highest
 
 
-@kernel
+@kernel(makes_arrays=True)
 def solve_turn(stops: NDArray[np.float64], values: NDArray[np.float64]) -> None:
     """Reckon the first throws of a turn backward from its end.
 

@@ -138,7 +138,7 @@ def write_worth(state: Any, options: Any, first: int, table: Table, worth: NDArr
             tokens[player, character] = OPEN
 
 
-@kernel
+@kernel(makes_arrays=True)
 def write_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDArray[np.float64]) -> None:
     """Write the value of ending the turn with each throw into `stops` (T, 252, L), by the throws left, from what each
     token is `worth` (5, 6, L) in each column. The dice of `state` are used up."""
@@ -156,7 +156,7 @@ def write_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDA
                         stops[left, throw, lane] = max(stops[left, throw, lane], worth[character, column, lane])
 
 
-@kernel
+@kernel(makes_arrays=True)
 def solve_boards(boards: NDArray[np.int64], state: Any, options: Any, table: Table) -> None:
     """Write the value of each of `boards` (B,), whose successors are in `table`: numbers of boards with two seats,
     numbers of open tokens with one."""
@@ -197,7 +197,7 @@ def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
         contexts[i] = number * THROWS_A_TURN + states[i]["throws_left"]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def write_action_values(
     states: Any,
     contexts: NDArray[np.int64],

@@ -82,7 +82,7 @@ def lay_only(state: State, options: Options) -> tuple[int, float]:
 def with_swap(go_on: Callable[..., tuple[int, float]]) -> Callable[..., tuple[int, float]]:
     """The next action of the best turn, and the points it can expect, if `go_on` tells them after one swap."""
 
-    @kernel
+    @kernel(makes_arrays=True)
     def best_turn(state: State, options: Options) -> tuple[int, float]:
         """The action and the points; leaves the state as it was."""
         best, most = lay_only(state, options)

@@ -24,7 +24,7 @@ NEAR = 1e-9
 Points = NDArray[np.int64]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def best_keep(state: State, options: Options) -> int:
     """The set of slots to keep; of those that are equally good, the one that keeps the most, then the lowest."""
     singles, pairs = np.zeros(SHOWS, np.int64), np.zeros((SHOWS, SHOWS), np.int64)

@@ -160,7 +160,7 @@ def ahead(space: int, landing: NDArray[np.float64]) -> float:
     return promised / SIDES
 
 
-@kernel
+@kernel(makes_arrays=True)
 def write_swings(
     states: Any,
     options: Any,

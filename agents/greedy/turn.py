@@ -74,7 +74,7 @@ def make_write_points(gain: Callable[..., int], most_gain: Callable[..., int]) -
             is then 0, since going on is never worth less.
     """
 
-    @kernel
+    @kernel(makes_arrays=True)
     def write_points(
         states: Any, differ: NDArray[np.bool_], options: Any, masks: NDArray[np.int8], points: NDArray[np.float64]
     ) -> None:

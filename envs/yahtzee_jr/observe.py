@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import NUM_DICE, show_turn, turn_pieces
+from fivedice.envs.dice import NUM_DICE, show_turn, throw_number, turn_pieces
 from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yahtzee_jr.rules import (
@@ -52,7 +52,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     num_players = int(options["num_players"])
     dice = state["dice"]
     out[:] = 0.0
-    at = show_turn(state, num_players, seat, is_terminal(state, options), out)
+    at = show_turn(state, throw_number(state["dice"]), num_players, seat, is_terminal(state, options), out)
 
     own = state["tokens"][seat]
     for slot in range(NUM_DICE):

@@ -6,24 +6,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import show_turn, total, turn_pieces
+from fivedice.envs.dice import TOTALS, seat_after, show_turn, throw_number, turn_pieces
 from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yum.rules import (
     BONUS_FROM,
     HIGH,
     LOW,
-    LOW_STRAIGHT,
     NUM_BOXES,
-    OPEN,
+    POINTS,
     SIXES,
+    high_points,
     is_terminal,
-    points_in,
+    low_points,
+    open_boxes,
     score,
     upper_total,
 )
 
-MOST_POINTS = 300.0  # no card reaches it
+# What is shown for a number of points is looked up, since divisions would take longer than all the rest.
+THIRTIETHS = (np.arange(31) / 30.0).astype(np.float32)
+UPPER_SHOWN = (np.arange(106) / 105.0).astype(np.float32)
+PAR_SHOWN = (np.arange(-63, 64) / 63.0).astype(np.float32)
+SCORE_SHOWN = (np.arange(300) / 300.0).astype(np.float32)  # no card reaches 300
+POINTS_SHOWN = (POINTS / 30.0).astype(np.float32)
+FOUR_SHOWN = np.array([[(four >> box) & 1 for box in range(4)] for four in range(16)], np.float32)  # sets of four boxes
 
 
 def layout(options: Any) -> Layout:
@@ -47,34 +54,43 @@ def layout(options: Any) -> Layout:
 @kernel
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
     """Write what `seat` sees into `out`, the pieces of the table one after the other."""
-    num_players = int(options["num_players"])
-    dice = state["dice"]
-    out[:] = 0.0
-    at = show_turn(state, num_players, seat, is_terminal(state, options), out)
-    out[at] = total(dice) / 30.0
+    num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
+    number = throw_number(state["dice"])
+    dots = int(TOTALS[number])
+    at = show_turn(state, number, num_players, seat, is_terminal(state, options), out)
+    out[at] = THIRTIETHS[dots]
     at += 1
 
     own = state["boxes"][seat]
-    for box in range(LOW_STRAIGHT):
-        out[at + box] = (own[box] == OPEN) * points_in(box, dice, own, options) / 30.0
-    for box in range(LOW_STRAIGHT, NUM_BOXES):
-        out[at + box] = (own[box] == OPEN) * points_in(box, dice, own, options) / 30.0
+    opens = open_boxes(own)
+    low, high = low_points(dots, own[HIGH], options), high_points(dots, own[LOW])
+    points = POINTS_SHOWN[options["five_alike_full_house"], number]
+    for first in range(0, NUM_BOXES, 4):
+        is_open = FOUR_SHOWN[(opens >> first) & 15]
+        for box in range(4):
+            out[at + first + box] = is_open[box] * points[first + box]
+    out[at + LOW] = THIRTIETHS[low] * ((opens >> LOW) & 1)
+    out[at + HIGH] = THIRTIETHS[high] * ((opens >> HIGH) & 1)
     at += NUM_BOXES
 
-    opens = at
-    low_highs = opens + num_players * NUM_BOXES
+    low_highs = at + num_players * NUM_BOXES
     summaries = low_highs + num_players * 2
     for i in range(num_players):
-        boxes = state["boxes"][(seat + i) % num_players]
-        par = 0
-        for box in range(NUM_BOXES):
-            out[opens + i * NUM_BOXES + box] = boxes[box] == OPEN
+        boxes = state["boxes"][seat_after(seat, i, num_players)]
+        opens = open_boxes(boxes)
+        par = 63
         for box in range(SIXES + 1):
-            par += 3 * (box + 1) * (boxes[box] != OPEN)
-        upper = upper_total(boxes)
-        out[low_highs + i * 2] = max(0, int(boxes[LOW])) / 30.0
-        out[low_highs + i * 2 + 1] = max(0, int(boxes[HIGH])) / 30.0
-        out[summaries + i] = upper / 105.0
-        out[summaries + num_players + i] = (upper - par) / 63.0
+            par -= 3 * (box + 1) * ((opens >> box) & 1)
+        upper, points_so_far = upper_total(boxes), score(boxes)
+        low, high = max(0, int(boxes[LOW])), max(0, int(boxes[HIGH]))
+        for first in range(0, NUM_BOXES, 4):
+            is_open = FOUR_SHOWN[(opens >> first) & 15]
+            for box in range(4):
+                out[at + first + box] = is_open[box]
+        at += NUM_BOXES
+        out[low_highs + i * 2] = THIRTIETHS[low]
+        out[low_highs + i * 2 + 1] = THIRTIETHS[high]
+        out[summaries + i] = UPPER_SHOWN[upper]
+        out[summaries + num_players + i] = PAR_SHOWN[upper - par + 63]
         out[summaries + num_players * 2 + i] = upper >= BONUS_FROM
-        out[summaries + num_players * 3 + i] = score(boxes) / MOST_POINTS
+        out[summaries + num_players * 3 + i] = SCORE_SHOWN[points_so_far]

@@ -9,6 +9,8 @@ from fivedice.envs.chance import MAX_SEATS, Chance
 from fivedice.envs.dice import (
     KEEP_ALL,
     NUM_DICE,
+    THROWS,
+    TOTALS,
     Dice,
     count,
     is_five_alike,
@@ -16,9 +18,10 @@ from fivedice.envs.dice import (
     is_three_and_two,
     start_turn,
     throw,
+    throw_number,
     total,
 )
-from fivedice.envs.kernel import kernel
+from fivedice.envs.kernel import kernel, plain
 from fivedice.envs.option import OneOf
 
 BOXES = (
@@ -73,7 +76,7 @@ def setup(state: Any, options: Any, chance: Chance) -> None:
     start_turn(state, 0, chance)
 
 
-@kernel
+@kernel(inline=True)
 def current_player(state: Any) -> int:
     return int(state["player"])
 
@@ -98,46 +101,87 @@ def points_in(box: int, dice: Dice, boxes: NDArray[np.int8], options: Any) -> in
     return 30 if is_five_alike(dice) else 0
 
 
-@kernel
+@kernel(inline=True)
 def low_points(dots: int, high: int, options: Any) -> int:
-    if dots < LEAST_LOW or dots == MOST_TOTAL:  # no High could beat 30
-        return 0
+    high_first, blocks_low = options["high_low"] == HIGH_FIRST, options["crossed_high"] == BLOCKS_LOW
     if high == OPEN:
-        return 0 if options["high_low"] == HIGH_FIRST else dots
-    if high == 0:
-        return 0 if options["crossed_high"] == BLOCKS_LOW else dots
-    return dots if dots < high else 0
+        may_score = not high_first
+    elif high == 0:
+        may_score = not blocks_low
+    else:
+        may_score = dots < high
+    is_low = LEAST_LOW <= dots < MOST_TOTAL  # no High could beat 30
+    return dots if is_low and may_score else 0
 
 
-@kernel
+@kernel(inline=True)
 def high_points(dots: int, low: int) -> int:
     if dots < LEAST_HIGH:
         return 0
     return dots if dots > low else 0  # an open or crossed-out Low is below every High
 
 
+def _points_of_throws() -> NDArray[np.uint8]:
+    points = np.zeros((2, len(THROWS), NUM_BOXES), np.uint8)
+    card = np.full(NUM_BOXES, OPEN, np.int8)
+    for five_alike in (False, True):
+        options = {"high_low": EITHER, "crossed_high": BLOCKS_LOW, "five_alike_full_house": five_alike}
+        for number, dice in enumerate(THROWS):
+            for box in range(NUM_BOXES):
+                points[int(five_alike), number, box] = plain(points_in)(box, dice, card, options)
+    return points
+
+
+# What each throw gives on an empty card, without and with `five_alike_full_house`. Low and High may give 0 on another.
+POINTS = _points_of_throws()
+SCORING = (POINTS > 0) @ (1 << np.arange(NUM_BOXES)).astype(np.uint16)  # the boxes with points, as sets
+
+
+@kernel(inline=True)
+def points_of(number: int, box: int, boxes: NDArray[np.int8], options: Any) -> int:
+    """`points_in` for the dice of `THROWS[number]`, looked up."""
+    if box == LOW:
+        return low_points(int(TOTALS[number]), boxes[HIGH], options)
+    if box == HIGH:
+        return high_points(int(TOTALS[number]), boxes[LOW])
+    return int(POINTS[options["five_alike_full_house"], number, box])
+
+
+@kernel(inline=True)
+def scoring_boxes(number: int, boxes: NDArray[np.int8], options: Any) -> int:
+    """The boxes in which `points_of` a throw are more than 0, as a set (bit b: box b)."""
+    scoring = int(SCORING[options["five_alike_full_house"], number])
+    if points_of(number, LOW, boxes, options) == 0:
+        scoring &= ~(1 << LOW)
+    if points_of(number, HIGH, boxes, options) == 0:
+        scoring &= ~(1 << HIGH)
+    return scoring
+
+
+@kernel(inline=True)
+def open_boxes(boxes: NDArray[np.int8]) -> int:
+    """The boxes with nothing written yet, as a set."""
+    # OPEN alone is below 0. Four boxes are read as one word, and a product brings their signs together in four bits.
+    words = boxes.view(np.uint32)
+    opens = 0
+    for i in range(3):
+        signs = (int(words[i]) >> 7) & 0x01010101
+        opens |= ((signs * 0x01020408 >> 24) & 15) << (4 * i)
+    return opens
+
+
 @kernel
 def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
-    mask[:] = 0
-    if is_terminal(state, options):
-        return
-    if state["throws_left"] > 0:
-        mask[:FILL] = 1
-    dice, boxes = state["dice"], state["boxes"][state["player"]]
-    some_box_scores = False
-    # Two loops and `&`: the compiler then knows which boxes are numbers, and the loop runs three times as fast.
-    for box in range(LOW_STRAIGHT):
-        scoring = (boxes[box] == OPEN) & (points_in(box, dice, boxes, options) > 0)
-        mask[FILL + box] = scoring
-        some_box_scores |= scoring
-    for box in range(LOW_STRAIGHT, NUM_BOXES):
-        scoring = (boxes[box] == OPEN) & (points_in(box, dice, boxes, options) > 0)
-        mask[FILL + box] = scoring
-        some_box_scores |= scoring
-    may_write_zero = options["zeros"] == FREE or (state["throws_left"] == 0 and not some_box_scores)
-    if may_write_zero:
-        for box in range(NUM_BOXES):
-            mask[FILL + box] = boxes[box] == OPEN
+    boxes = state["boxes"][state["player"]]
+    opens = open_boxes(boxes)  # none only if the game is over
+    may_throw = state["throws_left"] > 0 and opens != 0
+    for keep in range(FILL):
+        mask[keep] = may_throw
+    may_fill = opens & scoring_boxes(throw_number(state["dice"]), boxes, options)
+    if options["zeros"] == FREE or (may_fill == 0 and not may_throw):
+        may_fill = opens
+    for box in range(NUM_BOXES):
+        mask[FILL + box] = (may_fill >> box) & 1
 
 
 @kernel
@@ -149,23 +193,19 @@ def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
         return
     box = action - FILL
     boxes = state["boxes"][player]
-    boxes[box] = points_in(box, state["dice"], boxes, options)
+    boxes[box] = points_of(throw_number(state["dice"]), box, boxes, options)
     if not is_terminal(state, options):
         start_turn(state, (player + 1) % options["num_players"], chance)
 
 
-@kernel
+@kernel(inline=True)
 def is_terminal(state: Any, options: Any) -> bool:
     # The last seat fills the last box of the game.
-    if state["player"] != options["num_players"] - 1:
-        return False
-    for box in state["boxes"][state["player"]]:
-        if box == OPEN:
-            return False
-    return True
+    player = state["player"]
+    return bool(player == options["num_players"] - 1 and open_boxes(state["boxes"][player]) == 0)
 
 
-@kernel
+@kernel(inline=True)
 def upper_total(boxes: NDArray[np.int8]) -> int:
     """The points written in Ones … Sixes."""
     points = 0
@@ -174,7 +214,7 @@ def upper_total(boxes: NDArray[np.int8]) -> int:
     return points
 
 
-@kernel
+@kernel(inline=True)
 def score(boxes: NDArray[np.int8]) -> int:
     """The points of a player who has written `boxes`, the bonus included."""
     points = 0
