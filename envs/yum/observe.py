@@ -28,6 +28,9 @@ from fivedice.envs.yum.rules import (
 THIRTIETHS = (np.arange(31) / 30.0).astype(np.float32)
 UPPER_SHOWN = (np.arange(106) / 105.0).astype(np.float32)
 PAR_SHOWN = (np.arange(-63, 64) / 63.0).astype(np.float32)
+PARS = np.array(  # three of each number that is filled, by the set of those that are open
+    [sum(3 * (box + 1) for box in range(SIXES + 1) if not (opens >> box) & 1) for opens in range(1 << SIXES + 1)], np.uint8
+)
 SCORE_SHOWN = (np.arange(300) / 300.0).astype(np.float32)  # no card reaches 300
 POINTS_SHOWN = (POINTS / 30.0).astype(np.float32)
 FOUR_SHOWN = np.array([[(four >> box) & 1 for box in range(4)] for four in range(16)], np.float32)  # sets of four boxes
@@ -51,7 +54,7 @@ def layout(options: Any) -> Layout:
     )
 
 
-@kernel
+@kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
     """Write what `seat` sees into `out`, the pieces of the table one after the other."""
     num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
@@ -69,8 +72,8 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
         is_open = FOUR_SHOWN[(opens >> first) & 15]
         for box in range(4):
             out[at + first + box] = is_open[box] * points[first + box]
-    out[at + LOW] = THIRTIETHS[low] * ((opens >> LOW) & 1)
-    out[at + HIGH] = THIRTIETHS[high] * ((opens >> HIGH) & 1)
+    out[at + LOW] = THIRTIETHS[low * ((opens >> LOW) & 1)]
+    out[at + HIGH] = THIRTIETHS[high * ((opens >> HIGH) & 1)]
     at += NUM_BOXES
 
     low_highs = at + num_players * NUM_BOXES
@@ -78,9 +81,6 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     for i in range(num_players):
         boxes = state["boxes"][seat_after(seat, i, num_players)]
         opens = open_boxes(boxes)
-        par = 63
-        for box in range(SIXES + 1):
-            par -= 3 * (box + 1) * ((opens >> box) & 1)
         upper, points_so_far = upper_total(boxes), score(boxes)
         low, high = max(0, int(boxes[LOW])), max(0, int(boxes[HIGH]))
         for first in range(0, NUM_BOXES, 4):
@@ -91,6 +91,6 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
         out[low_highs + i * 2] = THIRTIETHS[low]
         out[low_highs + i * 2 + 1] = THIRTIETHS[high]
         out[summaries + i] = UPPER_SHOWN[upper]
-        out[summaries + num_players + i] = PAR_SHOWN[upper - par + 63]
+        out[summaries + num_players + i] = PAR_SHOWN[upper - PARS[opens & (len(PARS) - 1)] + 63]
         out[summaries + num_players * 2 + i] = upper >= BONUS_FROM
         out[summaries + num_players * 3 + i] = SCORE_SHOWN[points_so_far]

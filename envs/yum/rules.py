@@ -103,22 +103,19 @@ def points_in(box: int, dice: Dice, boxes: NDArray[np.int8], options: Any) -> in
 
 @kernel(inline=True)
 def low_points(dots: int, high: int, options: Any) -> int:
-    high_first, blocks_low = options["high_low"] == HIGH_FIRST, options["crossed_high"] == BLOCKS_LOW
-    if high == OPEN:
-        may_score = not high_first
-    elif high == 0:
-        may_score = not blocks_low
-    else:
-        may_score = dots < high
-    is_low = LEAST_LOW <= dots < MOST_TOTAL  # no High could beat 30
-    return dots if is_low and may_score else 0
+    # `&` and `|` compile to no jump; which High a card has cannot be guessed.
+    may_score = (
+        ((high == OPEN) & (options["high_low"] == EITHER))
+        | ((high == 0) & (options["crossed_high"] == FREES_LOW))
+        | (dots < high)
+    )
+    is_low = (dots >= LEAST_LOW) & (dots < MOST_TOTAL)  # no High could beat 30
+    return dots if is_low & may_score else 0
 
 
 @kernel(inline=True)
 def high_points(dots: int, low: int) -> int:
-    if dots < LEAST_HIGH:
-        return 0
-    return dots if dots > low else 0  # an open or crossed-out Low is below every High
+    return dots if (dots >= LEAST_HIGH) & (dots > low) else 0  # an open or crossed-out Low is below every High
 
 
 def _points_of_throws() -> NDArray[np.uint8]:
@@ -170,7 +167,7 @@ def open_boxes(boxes: NDArray[np.int8]) -> int:
     return opens
 
 
-@kernel
+@kernel(inline=True)
 def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
     boxes = state["boxes"][state["player"]]
     opens = open_boxes(boxes)  # none only if the game is over
@@ -184,7 +181,7 @@ def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
         mask[FILL + box] = (may_fill >> box) & 1
 
 
-@kernel
+@kernel(inline=True)
 def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
     player = int(state["player"])
     if action < FILL:
