@@ -11,6 +11,7 @@ from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yum.rules import (
     BONUS_FROM,
+    FOURS,
     HIGH,
     LOW,
     NUM_BOXES,
@@ -33,7 +34,7 @@ PARS = np.array(  # three of each number that is filled, by the set of those tha
 )
 SCORE_SHOWN = (np.arange(300) / 300.0).astype(np.float32)  # no card reaches 300
 POINTS_SHOWN = (POINTS / 30.0).astype(np.float32)
-FOUR_SHOWN = np.array([[(four >> box) & 1 for box in range(4)] for four in range(16)], np.float32)  # sets of four boxes
+FOURS_SHOWN = FOURS.astype(np.float32)
 
 
 def layout(options: Any) -> Layout:
@@ -69,7 +70,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     low, high = low_points(dots, own[HIGH], options), high_points(dots, own[LOW])
     points = POINTS_SHOWN[options["five_alike_full_house"], number]
     for first in range(0, NUM_BOXES, 4):
-        is_open = FOUR_SHOWN[(opens >> first) & 15]
+        is_open = FOURS_SHOWN[(opens >> first) & 15]
         for box in range(4):
             out[at + first + box] = is_open[box] * points[first + box]
     out[at + LOW] = THIRTIETHS[low * ((opens >> LOW) & 1)]
@@ -84,7 +85,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
         upper, points_so_far = upper_total(boxes), score(boxes)
         low, high = max(0, int(boxes[LOW])), max(0, int(boxes[HIGH]))
         for first in range(0, NUM_BOXES, 4):
-            is_open = FOUR_SHOWN[(opens >> first) & 15]
+            is_open = FOURS_SHOWN[(opens >> first) & 15]
             for box in range(4):
                 out[at + first + box] = is_open[box]
         at += NUM_BOXES

@@ -118,6 +118,10 @@ def high_points(dots: int, low: int) -> int:
     return dots if (dots >= LEAST_HIGH) & (dots > low) else 0  # an open or crossed-out Low is below every High
 
 
+# Sets of boxes are written four boxes at a time: 1 for each box in a set of four, else 0.
+FOURS = np.array([[(four >> box) & 1 for box in range(4)] for four in range(16)], np.int8)
+
+
 def _points_of_throws() -> NDArray[np.uint8]:
     points = np.zeros((2, len(THROWS), NUM_BOXES), np.uint8)
     card = np.full(NUM_BOXES, OPEN, np.int8)
@@ -177,8 +181,10 @@ def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
     may_fill = opens & scoring_boxes(throw_number(state["dice"]), boxes, options)
     if options["zeros"] == FREE or (may_fill == 0 and not may_throw):
         may_fill = opens
-    for box in range(NUM_BOXES):
-        mask[FILL + box] = (may_fill >> box) & 1
+    for first in range(0, NUM_BOXES, 4):
+        four = FOURS[(may_fill >> first) & 15]
+        for box in range(4):
+            mask[FILL + first + box] = four[box]
 
 
 @kernel(inline=True)
