@@ -120,7 +120,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False, 
     """
     if function is None:
         return partial(kernel, inline=inline, makes_arrays=makes_arrays)
-    if not makes_arrays and "NDArray" in str(function.__annotations__.get("return")):
+    if not makes_arrays and "ndarray" in str(function.__annotations__.get("return")).lower():
         raise TypeError(f"{function.__qualname__} returns an array: @kernel(makes_arrays=True)")
     dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=makes_arrays)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone

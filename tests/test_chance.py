@@ -8,7 +8,7 @@ import pytest
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import BLANK, MAX_SEATS, STREAM, draw_one, new_script, new_streams, philox, roll_dice, word
-from fivedice.envs.dice import KEEP_ALL, throw
+from fivedice.envs.dice import KEEP_ALL, THROWS, throw, throw_number
 
 FACES = 6
 NO_SCRIPT = new_script([], FACES)
@@ -86,6 +86,11 @@ def test_roll_dice__leaves_what_is_kept(keep: int) -> None:
     dice, stream = np.full(5, 9, np.int8), new_streams(0, 1)[0]
     roll_dice(dice, keep, FACES, 0, (stream, NO_SCRIPT))
     assert [(die == 9) for die in dice.tolist()] == [bool(keep >> slot & 1) for slot in range(5)]
+
+
+def test_throw_number__is_the_place_among_all_throws() -> None:
+    assert len({tuple(faces) for faces in THROWS.tolist()}) == 252
+    assert [throw_number(faces) for faces in THROWS] == list(range(252))
 
 
 def test_throw__sorts_every_order() -> None:

@@ -6,7 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+
+from fivedice.envs.dice import is_five_alike
+from fivedice.envs.kernel import kernel, plain
+from fivedice.envs.yum import rules
 
 ROOT = Path(__file__).parent.parent
 
@@ -89,3 +95,17 @@ def test_cache__bounds_checks_and_plain_code_do_not_mix(project: Copy) -> None:
 def test_cache__folder_that_cannot_be_written_costs_only_time(project: Copy) -> None:
     (project.folder / "cache").write_text("in the way")
     assert project.run() == (63 + 25, COMPILED)
+
+
+def test_kernel__that_returns_an_array_says_so() -> None:
+    def first_row(table: NDArray[np.int8]) -> NDArray[np.int8]:
+        return table[0]
+
+    with pytest.raises(TypeError, match=r"first_row returns an array: @kernel\(makes_arrays=True\)"):
+        kernel(first_row)
+    assert kernel(makes_arrays=True)(first_row)(np.ones((2, 3), np.int8)).tolist() == [1, 1, 1]
+
+
+def test_plain__asks_the_kernels_that_a_kernel_calls_in_plain_python() -> None:
+    assert plain(is_five_alike)([2, 2, 2, 2, 2])
+    assert plain(rules.score)(np.array([3, 6, 9, 12, 15, 18] + [rules.OPEN] * 6, np.int8)) == 63 + 25

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fivedice.envs.chance import new_script, new_streams
+from fivedice.envs.dice import throw_number
 from fivedice.envs.yum import GAME, rules
 from fivedice.envs.yum.rules import BOXES, FILL, HIGH, LOW, OPEN
 
@@ -147,6 +148,28 @@ def test_low_and_high__agree_with_the_sheet_whatever_the_other_holds(choice: dic
                 card = {held: other}
                 found = rules.points_in(box, faces, boxes_of(card), options)
                 assert found == sheet_points(BOXES[box], dice, card, choice), (BOXES[box], dots, card)
+
+
+@pytest.mark.parametrize("choice", CHOICES[::2], ids=str)
+def test_points__looked_up_are_those_of_the_rules(choice: dict[str, Any]) -> None:
+    options = GAME.make_options(1, choice)
+    for card in ({}, {"High": 0}, {"High": 25}, {"Low": 0, "High": 22}, {"Low": 24}, {"Low": 29}):
+        boxes = boxes_of(card)
+        for dice in THROWS:
+            faces = np.array(dice, np.int8)
+            number = throw_number(faces)
+            expected = [rules.points_in(box, faces, boxes, options) for box in range(len(BOXES))]
+            assert [rules.points_of(number, box, boxes, options) for box in range(len(BOXES))] == expected
+            scoring = rules.scoring_boxes(number, boxes, options)
+            assert [scoring >> box & 1 for box in range(len(BOXES))] == [found > 0 for found in expected]
+
+
+def test_open_boxes__are_those_with_nothing_written() -> None:
+    generator = np.random.default_rng(1)
+    for opens in range(1 << len(BOXES)):
+        is_open = (opens >> np.arange(len(BOXES))) & 1 == 1
+        boxes = np.where(is_open, OPEN, generator.integers(0, 31, len(BOXES))).astype(np.int8)
+        assert rules.open_boxes(boxes) == opens
 
 
 @pytest.mark.parametrize(

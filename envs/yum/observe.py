@@ -30,7 +30,8 @@ THIRTIETHS = (np.arange(31) / 30.0).astype(np.float32)
 UPPER_SHOWN = (np.arange(106) / 105.0).astype(np.float32)
 PAR_SHOWN = (np.arange(-63, 64) / 63.0).astype(np.float32)
 PARS = np.array(  # three of each number that is filled, by the set of those that are open
-    [sum(3 * (box + 1) for box in range(SIXES + 1) if not (opens >> box) & 1) for opens in range(1 << SIXES + 1)], np.uint8
+    [sum(3 * (box + 1) for box in range(SIXES + 1) if not (opens >> box) & 1) for opens in range(1 << SIXES + 1)],
+    np.uint8,
 )
 SCORE_SHOWN = (np.arange(300) / 300.0).astype(np.float32)  # no card reaches 300
 POINTS_SHOWN = (POINTS / 30.0).astype(np.float32)
