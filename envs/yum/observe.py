@@ -93,6 +93,6 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
         out[low_highs + i * 2] = THIRTIETHS[low]
         out[low_highs + i * 2 + 1] = THIRTIETHS[high]
         out[summaries + i] = UPPER_SHOWN[upper]
-        out[summaries + num_players + i] = PAR_SHOWN[upper - PARS[opens & (len(PARS) - 1)] + 63]
+        out[summaries + num_players + i] = PAR_SHOWN[upper - int(PARS[opens & (len(PARS) - 1)]) + 63]
         out[summaries + num_players * 2 + i] = upper >= BONUS_FROM
         out[summaries + num_players * 3 + i] = SCORE_SHOWN[points_so_far]
