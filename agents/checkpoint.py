@@ -54,6 +54,7 @@ def make_card(
             "standard_form": standard_form,
             "base": base and base.policy.name,
             "base_span": base.span if base else 0.0,
+            "base_choice_span": base.choice_span if base else 0.0,
         },
     }
 
@@ -106,14 +107,18 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
 
 def read_base(network: Mapping[str, Any], game: Game) -> Base | None:
     """The base that the network of a card starts from, if any."""
-    name, span = network.get("base"), network.get("base_span", 0.0)
+    name = network.get("base")
     if name is None:
         return None
     if name not in BASES:
         raise ValueError(f"its card gives base as {name!r}; known are {', '.join(map(repr, BASES))}")
-    if type(span) not in (int, float) or not 0 <= span < np.inf:
-        raise ValueError(f"its card gives base_span as {span!r}; it must be a number from 0 up")
-    base = Base(BASES[name], span)
+    spans = []
+    for field in ("base_span", "base_choice_span"):
+        span = network.get(field, 0.0)
+        if type(span) not in (int, float) or not 0 <= span < np.inf:
+            raise ValueError(f"its card gives {field} as {span!r}; it must be a number from 0 up")
+        spans.append(span)
+    base = Base(BASES[name], *spans)
     base.check(game)
     return base
 
@@ -154,6 +159,7 @@ class CheckpointPolicy:
             "standard_form": self.standard_form,
             "base": self.base and self.base.policy.name,
             "base_span": self.base.span if self.base else 0.0,
+            "base_choice_span": self.base.choice_span if self.base else 0.0,
         }
 
     def card(self) -> dict[str, Any]:

@@ -38,7 +38,8 @@ class SeatVecEnv(VecEnv):
             then those of the positions shown.
         base: a policy, or its name, of which each observation ends with what it would do, (size + num_actions,): 1 for
             its action, else 0. Not together with `standard_form`.
-        base_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so much less.
+        base_span, base_choice_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so
+            much less, with and without dice to keep (`Base`).
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
@@ -59,6 +60,7 @@ class SeatVecEnv(VecEnv):
         standard_form: bool = False,
         base: str | Path | Policy | None = None,
         base_span: float = 0.0,
+        base_choice_span: float = 0.0,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
@@ -68,15 +70,16 @@ class SeatVecEnv(VecEnv):
         if not isinstance(reward_scale, (int, float)) or not np.isfinite(reward_scale):
             raise ValueError(f"reward_scale={reward_scale!r} is not possible; use a finite number")
         self.reward_scale = reward_scale
-        self.standard_form, self.base = standard_form, None if base is None else Base(load_policy(base), base_span)
+        self.standard_form, self.base = standard_form, None
+        if base is not None:
+            self.base = Base(load_policy(base), base_span, base_choice_span)
+            self.base.check(self.game)
         if standard_form and self.game.standard is None:
             raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")
         if standard_form and base is not None:
             raise ValueError(
                 "a base shows its actions, which have other numbers in standard forms; leave out one of them"
             )
-        if self.base is not None:
-            self.base.check(self.game)
         self.margin_coef = 0.0
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()

@@ -92,6 +92,7 @@ class Training:
             standard_form=self.standard_form,
             base=BASES[config.base] if config.base else None,
             base_span=config.base_span,
+            base_choice_span=config.base_choice_span,
             **options,
         )
         self.env.seed(config.seed)

@@ -111,7 +111,14 @@ def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
         },
         "observation_digest": YUM.layout(YUM.make_options(2)).digest,
         "action_digest": YUM.action_digest(),
-        "network": {"net_arch": [8], "activation": "tanh", "standard_form": False, "base": None, "base_span": 0.0},
+        "network": {
+            "net_arch": [8],
+            "activation": "tanh",
+            "standard_form": False,
+            "base": None,
+            "base_span": 0.0,
+            "base_choice_span": 0.0,
+        },
     }
     assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)
 
