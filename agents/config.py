@@ -84,6 +84,8 @@ class TrainConfig:
     """The same for choices without dice to keep, of which the base knows less; base_span, if 0."""
     start: Path | None = None
     """A checkpoint of the same game and network to begin from, as from points to wins; only its value output is new."""
+    value_steps: Annotated[int, whole(least=0)] = 0
+    """Decisions at the beginning by which only the value network learns, lest wrong values spoil a start."""
     opponents: Mix = field(default_factory=Mix)
     """How often each kind of opponent is dealt to a seat."""
 

@@ -152,6 +152,9 @@ class Training:
                 before = self.steps
                 model.ent_coef = self._between(config.ent_coef, config.ent_coef_end)
                 self.env.margin_coef = self._between(config.margin_coef, config.margin_coef_end)
+                learns_policy = before >= config.value_steps
+                for name, parameter in network_parameters(model).items():
+                    parameter.requires_grad_(learns_policy or not name.startswith("policy"))
                 model.learn(rollout, callback=watch, reset_num_timesteps=False)
                 if passes(before, self.steps, config.snapshot_every):
                     self.add_snapshot()

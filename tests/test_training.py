@@ -1,5 +1,6 @@
 """Training: what a run writes, that it goes on as if it had never stopped, and that its parts stay apart."""
 
+import itertools
 import json
 import os
 import pickle
@@ -525,3 +526,16 @@ def test_evaluation__meets_exact_play_where_it_is_an_opponent(tmp_path: Path) ->
     config = replace(CONFIG, game="yahtzee_jr", reward="win", opponents=Mix(optimal=1))
     training = Training(config, tmp_path, lambda progress: None)
     assert "eval/win_rate_vs_optimal" in training.evaluate()
+
+
+def test_value_steps__leave_the_policy_as_it_is(tmp_path: Path) -> None:
+    def watch(progress: Progress) -> None:
+        tensors.append(training.policy().network.tensors)
+
+    tensors: list[dict[str, Any]] = []
+    training = Training(replace(CONFIG, value_steps=2 * UPDATE, learning_rate_end=1e-3), tmp_path, watch)
+    tensors.append(training.policy().network.tensors)
+    assert training.learn()
+    for name in tensors[0]:
+        same = [np.array_equal(before[name], after[name]) for before, after in itertools.pairwise(tensors)]
+        assert same == ([True, True, False, False] if name.startswith("policy") else [False] * 4), name
