@@ -22,13 +22,13 @@ class Base:
         policy: which.
         span: 0 shows its action alone. More shows every action: 1 for the one that it holds for the best, going down in
             a straight line to 0 for one that it expects to be worth that much less.
-        choice_span: the same for decisions in which no dice can be kept, such as where to write the points of the last
-            throw; 0 takes `span` for these, too. Greedy play knows dice, but not what its choices leave for later.
+        keep_span: the same for sets of dice to keep; 0 takes `span` for these, too. Greedy play knows which dice to keep
+            far better than what its other choices leave for later.
     """
 
     policy: Policy
     span: float = 0.0
-    choice_span: float = 0.0
+    keep_span: float = 0.0
 
     def check(self, game: Game) -> None:
         """Refuse, with a ValueError, a game of which the policy cannot tell what is to be shown."""
@@ -43,24 +43,21 @@ class Base:
         """A number from 0 to 1 for each action of each row of `view`, (N, num_actions) float32."""
         shown = np.zeros(view.masks.shape, np.float32)
         if self.span:
-            choice_span = self.choice_span or self.span
-            show_near(self.policy.action_values(view), self.span, choice_span, shown)  # type: ignore[attr-defined]  # see `check`
+            keep_span = self.keep_span or self.span
+            show_near(self.policy.action_values(view), self.span, keep_span, shown)  # type: ignore[attr-defined]  # see `check`
         else:
             shown[np.arange(len(shown)), self.policy.act(view)] = 1.0
         return shown
 
 
 @kernel
-def show_near(values: NDArray[np.float64], span: float, choice_span: float, shown: NDArray[np.float32]) -> None:
+def show_near(values: NDArray[np.float64], span: float, keep_span: float, shown: NDArray[np.float32]) -> None:
     """Write into zeros (N, num_actions) how near each action's value is to the highest of its row, in spans."""
     for i in range(len(values)):
-        best, best_keep = -np.inf, -np.inf
+        best = -np.inf
         for action in range(values.shape[1]):
             best = max(best, values[i, action])
-            if action < KEEP_ALL:
-                best_keep = max(best_keep, values[i, action])
-        span_here = span if best_keep > -np.inf else choice_span
         for action in range(values.shape[1]):
-            behind = (best - values[i, action]) / span_here
+            behind = (best - values[i, action]) / (keep_span if action < KEEP_ALL else span)
             if behind < 1.0:
                 shown[i, action] = 1.0 - behind

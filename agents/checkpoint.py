@@ -54,7 +54,7 @@ def make_card(
             "standard_form": standard_form,
             "base": base and base.policy.name,
             "base_span": base.span if base else 0.0,
-            "base_choice_span": base.choice_span if base else 0.0,
+            "base_keep_span": base.keep_span if base else 0.0,
         },
     }
 
@@ -113,7 +113,7 @@ def read_base(network: Mapping[str, Any], game: Game) -> Base | None:
     if name not in BASES:
         raise ValueError(f"its card gives base as {name!r}; known are {', '.join(map(repr, BASES))}")
     spans = []
-    for field in ("base_span", "base_choice_span"):
+    for field in ("base_span", "base_keep_span"):
         span = network.get(field, 0.0)
         if type(span) not in (int, float) or not 0 <= span < np.inf:
             raise ValueError(f"its card gives {field} as {span!r}; it must be a number from 0 up")
@@ -159,7 +159,7 @@ class CheckpointPolicy:
             "standard_form": self.standard_form,
             "base": self.base and self.base.policy.name,
             "base_span": self.base.span if self.base else 0.0,
-            "base_choice_span": self.base.choice_span if self.base else 0.0,
+            "base_keep_span": self.base.keep_span if self.base else 0.0,
         }
 
     def card(self) -> dict[str, Any]:

@@ -80,8 +80,8 @@ class TrainConfig:
     """The logit of its action at the start, against 0 for all others; with 4 it is followed two times in three."""
     base_span: Weight = 0.0
     """How many points an action may be behind the best in the eyes of the base to be shown, too; 0: the best alone."""
-    base_choice_span: Weight = 0.0
-    """The same for choices without dice to keep, of which the base knows less; base_span, if 0."""
+    base_keep_span: Weight = 0.0
+    """The same for sets of dice to keep, of which the base knows most; base_span, if 0."""
     start: Path | None = None
     """A checkpoint of the same game and network to begin from, as from points to wins; only its value output is new."""
     value_steps: Annotated[int, whole(least=0)] = 0
@@ -160,5 +160,5 @@ class TrainConfig:
             "standard_form": self.standard_form and load_game(self.game).standard is not None and self.base is None,
             "base": self.base,
             "base_span": self.base_span if self.base else 0.0,
-            "base_choice_span": self.base_choice_span if self.base else 0.0,
+            "base_keep_span": self.base_keep_span if self.base else 0.0,
         }

@@ -38,8 +38,8 @@ class SeatVecEnv(VecEnv):
             then those of the positions shown.
         base: a policy, or its name, of which each observation ends with what it would do, (size + num_actions,): 1 for
             its action, else 0. Not together with `standard_form`.
-        base_span, base_choice_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so
-            much less, with and without dice to keep (`Base`).
+        base_span, base_keep_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so
+            much less; the second for sets of dice to keep, 0 for the same.
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
@@ -60,7 +60,7 @@ class SeatVecEnv(VecEnv):
         standard_form: bool = False,
         base: str | Path | Policy | None = None,
         base_span: float = 0.0,
-        base_choice_span: float = 0.0,
+        base_keep_span: float = 0.0,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
@@ -72,7 +72,7 @@ class SeatVecEnv(VecEnv):
         self.reward_scale = reward_scale
         self.standard_form, self.base = standard_form, None
         if base is not None:
-            self.base = Base(load_policy(base), base_span, base_choice_span)
+            self.base = Base(load_policy(base), base_span, base_keep_span)
             self.base.check(self.game)
         if standard_form and self.game.standard is None:
             raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")

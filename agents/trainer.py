@@ -92,7 +92,7 @@ class Training:
             standard_form=self.standard_form,
             base=BASES[config.base] if config.base else None,
             base_span=config.base_span,
-            base_choice_span=config.base_choice_span,
+            base_keep_span=config.base_keep_span,
             **options,
         )
         self.env.seed(config.seed)

@@ -117,7 +117,7 @@ def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
             "standard_form": False,
             "base": None,
             "base_span": 0.0,
-            "base_choice_span": 0.0,
+            "base_keep_span": 0.0,
         },
     }
     assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)

@@ -134,14 +134,14 @@ SHOWDOWN = load_game("showdown_yahtzee")
 def test_base__shows_how_near_each_action_is_to_the_best() -> None:
     batch = Batch(SHOWDOWN, 300)
     batch.reset(2)
-    base, compared = Base(GREEDY, span=0.5, choice_span=2.0), 0
+    base, compared = Base(GREEDY, span=0.5, keep_span=2.0), 0
     for _ in range(40):
         view = batch.view()
         values, shown = GREEDY.action_values(view), base.shown(view)
         for row in range(len(view)):
             best = max(values[row])
-            span = 0.5 if view.masks[row, :31].any() else 2.0
             for action, value in enumerate(values[row]):
+                span = 2.0 if action < 31 else 0.5
                 expected = max(0.0, 1 - (best - value) / span) if view.masks[row, action] else 0.0
                 assert shown[row, action] == pytest.approx(expected, abs=1e-6)
                 compared += 0 < expected < 1
@@ -151,7 +151,7 @@ def test_base__shows_how_near_each_action_is_to_the_best() -> None:
 
 
 def test_base_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path) -> None:
-    config = replace(CONFIG, game="showdown_yahtzee", base_span=1.5, base_choice_span=2.5)
+    config = replace(CONFIG, game="showdown_yahtzee", base_span=1.5, base_keep_span=2.5)
     training = train(tmp_path, config)
     batch = Batch(SHOWDOWN, 200)
     batch.reset(5)
