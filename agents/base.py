@@ -22,8 +22,8 @@ class Base:
         policy: which.
         span: 0 shows its action alone. More shows every action: 1 for the one that it holds for the best, going down in
             a straight line to 0 for one that it expects to be worth that much less.
-        keep_span: the same for sets of dice to keep; 0 takes `span` for these, too. Greedy play knows which dice to keep
-            far better than what its other choices leave for later.
+        keep_span: the same for sets of dice to keep; 0 takes `span` for these, too. Greedy play knows much better which
+            dice to keep than what its other choices leave for later.
     """
 
     policy: Policy
