@@ -18,7 +18,7 @@ from stable_baselines3.common.logger import configure
 from threadpoolctl import threadpool_limits
 
 from fivedice.agents.arena import Estimate, Standing, evaluate
-from fivedice.agents.base import BASES
+from fivedice.agents.base import BASES, Base
 from fivedice.agents.baselines import OPTIMAL, is_solved
 from fivedice.agents.champions import CHAMPIONS, WIN_RATE, Champion, forgotten, loses_to
 from fivedice.agents.checkpoint import CheckpointPolicy, load_checkpoint, save_checkpoint
@@ -304,6 +304,8 @@ def check(config: TrainConfig, num_players: int) -> None:
     game = load_game(config.game)
     if config.opponents.optimal and not is_solved(game, game.make_options(num_players, config.options)):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
+    if config.base:
+        Base(BASES[config.base], config.base_span, config.base_keep_span).check(game)
     weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
     for name, value in (vars(config) | weights).items():
         may_be_infinite = name in ("max_grad_norm", "target_kl")  # for none

@@ -227,6 +227,10 @@ WRONG = {
     ),
     "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
     "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
+    "a base that does not tell": (
+        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1),
+        "greedy does not tell what its actions are worth in SET Cubed; use base_span=0",
+    ),
     "no such file to start from": (
         given("train", "--start", "none.safetensors"),
         r"there is no file none\.safetensors",
