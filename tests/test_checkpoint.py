@@ -230,7 +230,7 @@ REFUSED = {
             action_digest=JR.action_digest(JR.make_options()),
             network={"net_arch": [8], "activation": "tanh", "base": "greedy", "standard_form": True},
         ),
-        "gives both standard_form and base 'greedy', which do not go together",
+        "gives both standard_form and a base, which do not go together",
     ),
     "a base without its part of the network": (
         with_card(network={"net_arch": [8], "activation": "tanh", "base": "greedy"}),
