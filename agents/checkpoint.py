@@ -153,14 +153,8 @@ class CheckpointPolicy:
 
     def settings(self) -> dict[str, Any]:
         """What kind of network it is and what that is shown, by the names of `TrainConfig`."""
-        return {
-            "net_arch": self.network.net_arch,
-            "activation": self.network.activation,
-            "standard_form": self.standard_form,
-            "base": self.base and self.base.policy.name,
-            "base_span": self.base.span if self.base else 0.0,
-            "base_keep_span": self.base.keep_span if self.base else 0.0,
-        }
+        settings: dict[str, Any] = self.card()["network"]
+        return settings
 
     def card(self) -> dict[str, Any]:
         """The card for its file, `make_card`."""

@@ -155,7 +155,7 @@ class TrainConfig:
     def network_settings(self) -> dict[str, Any]:
         """What the networks of a run, its snapshots and its start have in common; see `CheckpointPolicy.settings`."""
         return {
-            "net_arch": tuple(self.net_arch),
+            "net_arch": list(self.net_arch),
             "activation": self.activation,
             "standard_form": self.standard_form and load_game(self.game).standard is not None and self.base is None,
             "base": self.base,

@@ -289,7 +289,7 @@ def test_resume__goes_on_with_the_run_s_own_settings(run: Run, tmp_path: Path) -
     assert (config["total_timesteps"], config["n_envs"], config["num_players"]) == (64, 2, None)
     assert read_card(tmp_path / "it" / "last.safetensors")["steps"] == 64
     status, _, complained = run("train", "--resume", tmp_path / "it", "--net-arch", 7)
-    assert (status, "is a run with net_arch=(128, 128), not with net_arch=(7,)" in complained) == (2, True)
+    assert (status, "is a run with net_arch=[128, 128], not with net_arch=[7]" in complained) == (2, True)
     assert json.loads((tmp_path / "it" / "config.json").read_text()) == config
 
 

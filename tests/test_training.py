@@ -450,7 +450,7 @@ def test_resume__names_the_file_that_is_missing_or_broken(stopped: Path, what: s
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"net_arch": (9,)}, r"is a run with net_arch=\(8,\), not with net_arch=\(9,\)"),
+        ({"net_arch": (9,)}, r"is a run with net_arch=\[8\], not with net_arch=\[9\]"),
         ({"activation": "relu"}, r"is a run with activation='tanh', not with activation='relu'"),
         ({"base": "greedy"}, r"is a run with base=None, not with base='greedy'"),
         ({"num_players": 3}, r"is a run of Yum with 2 seats \(.*\), not of Yum with 3 seats"),
@@ -510,7 +510,7 @@ def test_start__takes_all_but_the_value_output(straight: Training, tmp_path: Pat
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\(8,\), not \(9,\) as the run"),
+        ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], not \[9\] as the run"),
         ({"activation": "relu"}, r"start=.* has activation='tanh', not 'relu' as the run"),
         ({"base": "greedy"}, r"start=.* has base=None, not 'greedy' as the run"),
         ({"num_players": 3}, r"last plays Yum with 2 seats .*, not Yum with 3 seats"),
