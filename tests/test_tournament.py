@@ -326,7 +326,9 @@ def test_results__are_written_as_json_and_csv(ranked: tuple[Tournament, Ranking]
 
 @pytest.mark.parametrize(("kill", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
 def test_kill__leaves_a_tournament_that_goes_on(tmp_path: Path, kill: signal.Signals, status: int) -> None:
-    code = "from fivedice.agents.cli import main; main()"
+    # Ctrl-C as in a terminal, even if the tests run in the background, where it is ignored.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code += "; from fivedice.agents.cli import main; main()"
     command = [
         sys.executable,
         "-c",
