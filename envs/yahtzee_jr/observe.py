@@ -9,20 +9,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import NUM_DICE, show_turn, throw_number, turn_pieces
-from fivedice.envs.kernel import kernel
+from fivedice.envs.dice import NUM_DICE, THROWS, seat_after, show_turn, throw_number, turn_pieces
+from fivedice.envs.kernel import kernel, plain
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yahtzee_jr.rules import (
     CLUBHOUSE,
     NUM_CHARACTERS,
     OPEN,
-    PICTURE,
-    column_for,
+    SHOWING,
     free_column,
     is_terminal,
+    open_tokens,
     score,
-    showing,
+    taken_columns,
     turns,
+)
+
+# What is shown is looked up, since divisions and jumps would take longer than all the rest.
+FIFTHS = (np.arange(NUM_DICE + 1) / 5.0).astype(np.float32)
+SCORE_SHOWN = (np.arange(NUM_CHARACTERS * NUM_DICE + 1) / 25.0).astype(np.float32)
+SAME_SHOWN = np.array(  # of each die of a throw: dice that show its character; 0 for wild ones
+    [
+        [0.0 if face == CLUBHOUSE else SHOWING[number, face - 1] / 5.0 for face in dice]
+        for number, dice in enumerate(THROWS)
+    ],
+    np.float32,
+)
+COLUMNS_SHOWN = np.array(  # by the set of columns 1 to 5 that are taken, and by the number of dice
+    [
+        [plain(free_column)(taken << 1, number) / 5.0 for number in range(NUM_DICE + 1)]
+        for taken in range(1 << NUM_DICE)
+    ],
+    np.float32,
+)
+OPENS_SHOWN = np.array(  # sets of tokens, one number for each
+    [[(opens >> character) & 1 for character in range(NUM_CHARACTERS)] for opens in range(1 << NUM_CHARACTERS)],
+    np.float32,
+)
+PLACED = (NUM_CHARACTERS - OPENS_SHOWN.sum(axis=1)).astype(np.int8)  # how many tokens are not open
+BOARD_SHOWN = np.array(  # a token that is open, or stands in column 0, 1, …
+    [[column == stands for column in range(1, NUM_DICE + 1)] for stands in range(OPEN, NUM_DICE + 1)], np.float32
 )
 
 
@@ -46,41 +72,41 @@ def layout(options: Any) -> Layout:
     )
 
 
-@kernel
+@kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
     """Write what `seat` sees into `out`, the pieces of the table one after the other."""
-    num_players = int(options["num_players"])
-    dice = state["dice"]
-    out[:] = 0.0
-    at = show_turn(state, throw_number(state["dice"]), num_players, seat, is_terminal(state, options), out)
+    num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
+    dice, number = state["dice"], throw_number(state["dice"])
+    at = show_turn(state, number, num_players, seat, is_terminal(state, options), out)
 
-    own = state["tokens"][seat]
+    opens = open_tokens(state["tokens"][seat])
+    same, is_open = SAME_SHOWN[number], OPENS_SHOWN[opens]
     for slot in range(NUM_DICE):
-        character = int(dice[slot]) - 1
-        if dice[slot] != CLUBHOUSE and own[character] == OPEN:
-            out[at + slot] = showing(dice, character) / 5.0
+        out[at + slot] = same[slot] * np.float32((opens >> (int(dice[slot]) - 1)) & 1)
     at += NUM_DICE
+    shown = SHOWING[number]
+    columns = at + 2 * NUM_CHARACTERS
     for character in range(NUM_CHARACTERS):
-        if own[character] == OPEN:
-            out[at + character] = showing(dice, character) / 5.0
-            out[at + NUM_CHARACTERS + character] = column_for(character, dice, state["tokens"]) / 5.0
-            for number in range(1, NUM_DICE + 1):
-                place = at + 2 * NUM_CHARACTERS + character * NUM_DICE + number - 1
-                out[place] = free_column(character, number, state["tokens"]) / 5.0
-    opens = at + 2 * NUM_CHARACTERS + NUM_CHARACTERS * NUM_DICE
-    board = opens + num_players * NUM_CHARACTERS
+        out[at + character] = FIFTHS[shown[character]] * is_open[character]
+        places = COLUMNS_SHOWN[taken_columns(character, state["tokens"]) >> 1]
+        out[at + NUM_CHARACTERS + character] = places[shown[character]] * is_open[character]
+        for column in range(NUM_DICE):
+            out[columns + character * NUM_DICE + column] = places[column + 1] * is_open[character]
+    at = columns + NUM_CHARACTERS * NUM_DICE
+
+    board = at + num_players * NUM_CHARACTERS
     turns_left = board + num_players * NUM_CHARACTERS * NUM_DICE
     points = turns_left + num_players
     for i in range(num_players):
-        tokens = state["tokens"][(seat + i) % num_players]
-        left = turns(options)
+        tokens = state["tokens"][seat_after(seat, i, num_players)]
+        opens = open_tokens(tokens)
+        is_open = OPENS_SHOWN[opens]
         for character in range(NUM_CHARACTERS):
-            column = int(tokens[character])
-            if column == OPEN:
-                out[opens + i * NUM_CHARACTERS + character] = 1.0
-            else:
-                left -= 1
-                if column > PICTURE:
-                    out[board + (i * NUM_CHARACTERS + character) * NUM_DICE + column - 1] = 1.0
-        out[turns_left + i] = left / 5.0
-        out[points + i] = score(tokens) / 25.0
+            out[at + character] = is_open[character]
+            stands = BOARD_SHOWN[int(tokens[character]) - OPEN]
+            for column in range(NUM_DICE):
+                out[board + character * NUM_DICE + column] = stands[column]
+        at += NUM_CHARACTERS
+        board += NUM_CHARACTERS * NUM_DICE
+        out[turns_left + i] = FIFTHS[turns(options) - int(PLACED[opens])]
+        out[points + i] = SCORE_SHOWN[score(tokens)]

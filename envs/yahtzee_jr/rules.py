@@ -6,8 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.chance import Chance
-from fivedice.envs.dice import KEEP_ALL, NUM_DICE, Dice, count, start_turn, throw
-from fivedice.envs.kernel import kernel
+from fivedice.envs.dice import (
+    KEEP_ALL,
+    NUM_DICE,
+    THROWS,
+    Dice,
+    count,
+    seat_after,
+    start_turn,
+    throw,
+    throw_number,
+)
+from fivedice.envs.kernel import kernel, plain
 from fivedice.envs.option import OneOf
 
 CHARACTERS = ("Mickey", "Minnie", "Donald", "Daisy", "Goofy")  # faces 1..5 of a die, rows 0..4 of the board
@@ -47,12 +57,12 @@ def setup(state: Any, options: Any, chance: Chance) -> None:
     start_turn(state, 0, chance)
 
 
-@kernel
+@kernel(inline=True)
 def current_player(state: Any) -> int:
     return int(state["player"])
 
 
-@kernel
+@kernel(inline=True)
 def turns(options: Any) -> int:
     """How many turns each player has: 5 for one or two players, 4 for three, 3 for four."""
     return min(5, 7 - int(options["num_players"]))
@@ -64,52 +74,62 @@ def showing(dice: Dice, character: int) -> int:
     return count(dice, character + 1) + count(dice, CLUBHOUSE)
 
 
-@kernel
+# How many dice show each character, for each throw.
+SHOWING = np.array(
+    [[plain(showing)(dice, character) for character in range(NUM_CHARACTERS)] for dice in THROWS], np.int8
+)
+
+
+@kernel(inline=True)
 def least_showing(dice: Dice, own: NDArray[np.int8], throws_left: int, options: Any) -> int:
     """How many dice must show a character for a player with tokens `own` to place its token now."""
-    most = 0
+    shown, most = SHOWING[throw_number(dice)], 0
     for character in range(NUM_CHARACTERS):
-        if own[character] == OPEN:
-            most = max(most, showing(dice, character))
+        most = max(most, int(shown[character]) * (own[character] == OPEN))
     if most == 0 and throws_left == 0:
         return 0  # a zero: only after the third throw, and only if no open character shows
     return max(1, most) if options["must_score_most"] else 1
 
 
-@kernel
+@kernel(inline=True)
 def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
-    mask[:] = 0
     if is_terminal(state, options):
+        mask[:] = 0
         return
-    if state["throws_left"] > 0:
-        mask[:PLACE] = 1
+    may_throw = state["throws_left"] > 0
+    for keep in range(PLACE):
+        mask[keep] = may_throw
     dice, own = state["dice"], state["tokens"][state["player"]]
-    least = least_showing(dice, own, state["throws_left"], options)
+    shown, least = SHOWING[throw_number(dice)], least_showing(dice, own, state["throws_left"], options)
     for character in range(NUM_CHARACTERS):
-        mask[PLACE + character] = (own[character] == OPEN) & (showing(dice, character) >= least)
+        mask[PLACE + character] = (own[character] == OPEN) & (shown[character] >= least)
 
 
-@kernel
+@kernel(inline=True)
 def column_for(character: int, dice: Dice, tokens: NDArray[np.int8]) -> int:
     """The column that a token of `character` goes to with these dice."""
-    return free_column(character, showing(dice, character), tokens)
+    return free_column(taken_columns(character, tokens), showing(dice, character))
 
 
-@kernel
-def free_column(character: int, number: int, tokens: NDArray[np.int8]) -> int:
-    """The column that `number` dice give a token of `character`: that one, or the first free cell to its left."""
+@kernel(inline=True)
+def taken_columns(character: int, tokens: NDArray[np.int8]) -> int:
+    """The cells of a row that are not free, as a set (bit c: column c). PICTURE always is: it takes any number."""
+    taken = 0
+    for seat in range(MOST_SEATS):
+        taken |= (1 << int(tokens[seat, character]) - OPEN) >> 1  # no bit for OPEN
+    return taken & ~(1 << PICTURE)
+
+
+@kernel(inline=True)
+def free_column(taken: int, number: int) -> int:
+    """The column that `number` dice give a token: that one, or the first cell to its left that is not `taken`."""
     column = number
-    seat = 0
-    while column > PICTURE and seat < MOST_SEATS:
-        if tokens[seat, character] == column:
-            column -= 1  # taken: look at all tokens again, one cell to the left
-            seat = 0
-        else:
-            seat += 1
+    while (taken >> column) & 1:
+        column -= 1
     return column
 
 
-@kernel
+@kernel(inline=True)
 def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
     player = int(state["player"])
     if action < PLACE:
@@ -119,20 +139,27 @@ def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
     character = action - PLACE
     state["tokens"][player, character] = column_for(character, state["dice"], state["tokens"])
     if not is_terminal(state, options):
-        start_turn(state, (player + 1) % options["num_players"], chance)
+        start_turn(state, seat_after(player, 1, int(options["num_players"])), chance)
     elif options["tie_break"] == ROLL:
         break_tie(state, options, chance)
 
 
-@kernel
+@kernel(inline=True)
+def open_tokens(own: NDArray[np.int8]) -> int:
+    """The characters whose token is not placed yet, as a set (bit c: character c)."""
+    opens = 0
+    for character in range(NUM_CHARACTERS):
+        opens |= int(own[character] == OPEN) << character
+    return opens
+
+
+@kernel(inline=True)
 def is_terminal(state: Any, options: Any) -> bool:
     # The last seat places the last token of the game.
-    if state["player"] != options["num_players"] - 1:
-        return False
-    placed = 0
+    player, placed = state["player"], 0
     for character in range(NUM_CHARACTERS):
-        placed += state["tokens"][state["player"], character] != OPEN
-    return placed == turns(options)
+        placed += state["tokens"][player, character] != OPEN
+    return bool((player == options["num_players"] - 1) & (placed == turns(options)))
 
 
 @kernel
@@ -180,7 +207,7 @@ def num_seats(seats: int) -> int:
     return number
 
 
-@kernel
+@kernel(inline=True)
 def score(own: NDArray[np.int8]) -> int:
     """The points of a player with tokens `own`: a point for each column that a token stands away from the picture."""
     points = 0
