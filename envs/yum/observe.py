@@ -70,10 +70,8 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     opens = open_boxes(own)
     low, high = low_points(dots, own[HIGH], options), high_points(dots, own[LOW])
     points = POINTS_SHOWN[options["five_alike_full_house"], number]
-    for first in range(0, NUM_BOXES, 4):
-        is_open = FOURS_SHOWN[(opens >> first) & 15]
-        for box in range(4):
-            out[at + first + box] = is_open[box] * points[first + box]
+    for box in range(NUM_BOXES):
+        out[at + box] = np.float32((opens >> box) & 1) * points[box]
     out[at + LOW] = THIRTIETHS[low * ((opens >> LOW) & 1)]
     out[at + HIGH] = THIRTIETHS[high * ((opens >> HIGH) & 1)]
     at += NUM_BOXES
