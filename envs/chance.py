@@ -93,10 +93,11 @@ def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: 
         roll_by_script(dice, keep, sides, seat, chance, fraction)
         return
     for slot in range(len(dice)):
-        face, rest = first_digit(fraction, sides)
-        is_kept = (keep >> slot) & 1
-        dice[slot] = dice[slot] if is_kept else face
-        fraction = fraction if is_kept else rest
+        # A die that is kept has a single side here, face 1, and so leaves the fraction as it is. This compiles to no
+        # jump on which dice are kept, which no processor could guess.
+        kept = (keep >> slot) & 1
+        face, fraction = first_digit(fraction, sides - (sides - 1) * kept)
+        dice[slot] = face + (int(dice[slot]) - 1) * kept
 
 
 @kernel
