@@ -27,13 +27,16 @@ def pick_one(mask: NDArray[np.int8], noise: float) -> int:
         legal += legal_so_far(mask, first) >> 56 & 15
     for action in range(in_words, len(mask)):
         legal += int(mask[action])
-    left = int(noise * legal)  # legal actions to pass by; below 0 once we are past the one that is picked
-    picked = 0
+    before = int(noise * legal)  # legal actions before the one that is picked
+    picked, left, legal = 0, before, 0
     for first in range(0, in_words, 8):
-        so_far = legal_so_far(mask, first)
-        passed = ((min(max(left, -100), 100) + 128) * EACH - so_far) >> 7 & EACH  # 1 where so_far <= left
-        picked += passed * EACH >> 56 & 15
-        left -= so_far >> 56 & 15
+        legal += legal_so_far(mask, first) >> 56 & 15
+        is_passed = legal <= before
+        picked = first + 8 if is_passed else picked
+        left = before - legal if is_passed else left
+    if picked < in_words:
+        passed = ((left + 128) * EACH - legal_so_far(mask, picked)) >> 7 & EACH  # 1 where no more than `left` so far
+        return picked + (passed * EACH >> 56 & 15)
     for action in range(in_words, len(mask)):
         left -= int(mask[action])
         picked += left >= 0
