@@ -287,12 +287,13 @@ class Batch:
         chosen = self._checked(actions, rows)
         loops = make_loops(self.game)
         shares = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD))
-        if shares == 1:
-            self._step_rows(loops, rows, chosen, restart)
-            return
-        pieces = list(zip(np.array_split(rows, shares), np.array_split(chosen, shares), strict=True))
-        others = [_threads(shares - 1).submit(self._step_rows, loops, *piece, restart) for piece in pieces[1:]]
-        self._step_rows(loops, *pieces[0], restart)  # a share of its own costs this thread less than waiting
+
+        def step_share(share: int) -> None:
+            part = slice(share * len(rows) // shares, (share + 1) * len(rows) // shares)
+            self._step_rows(loops, rows[part], chosen[part], restart)
+
+        others = [_threads(shares - 1).submit(step_share, share) for share in range(1, shares)]
+        step_share(0)  # a share of its own costs this thread less than waiting
         for other in others:
             other.result()
 
