@@ -52,20 +52,20 @@ def play(num_games: int, threads: int = 1, name: str = GAME.name) -> Callable[[]
     """A function that plays one decision of each of `num_games` and returns how many those were."""
     batch = Batch(load_game(name), num_games, num_players=2, threads=threads)
     batch.reset(seed=1)
-    generator = np.random.default_rng(1)
+    generators = [np.random.default_rng(share) for share in range(threads)]
     noise, actions = np.empty(num_games), np.empty(num_games, np.int64)
     pool = ThreadPoolExecutor(threads)
-    shares = [slice(i * num_games // threads, (i + 1) * num_games // threads) for i in range(threads)]
 
-    def pick_share(share: slice) -> None:
-        pick(batch.masks[share], noise[share], actions[share])
+    def pick_share(share: int) -> None:
+        part = slice(share * num_games // threads, (share + 1) * num_games // threads)
+        generators[share].random(out=noise[part])
+        pick(batch.masks[part], noise[part], actions[part])
 
     def step() -> int:
-        generator.random(out=noise)
-        if threads == 1:
-            pick(batch.masks, noise, actions)
-        else:
-            list(pool.map(pick_share, shares))
+        others = [pool.submit(pick_share, share) for share in range(1, threads)]
+        pick_share(0)
+        for other in others:
+            other.result()
         batch.step(actions)
         return num_games
 
