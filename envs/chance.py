@@ -11,6 +11,8 @@ It is a pair ``(stream, script)``:
 
 Random words come from Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 SC 2011), a function of (seed, game, stream, draw): no generator has a state that could be shared, lost or disturbed.
+The function gives four words at a time, and a `STREAM` keeps those of the seats for their next draws. So its ``drawn``
+is only ever raised by one, or set to 0 when its ``game`` changes.
 """
 
 from collections.abc import Iterable
@@ -32,6 +34,7 @@ STREAM = np.dtype(
         ("game", np.int64, (2,)),  # which game of that seed: (row, episode), each below 2**32
         ("drawn", np.int32, (2 * MAX_SEATS + 1,)),  # how many draws each stream has made
         ("scripted", np.int32),  # how many faces of the script are used up
+        ("words", np.uint32, (MAX_SEATS + 1, 4)),  # each seat's last four words, of which some may be left; and others'
     ]
 )
 
@@ -66,18 +69,18 @@ def word(stream: Any, which: int) -> int:
     """The next random word, 0 to 2**32 - 1, of stream `which`."""
     draw = int(stream["drawn"][which])
     stream["drawn"][which] = draw + 1
-    first, second, third, fourth = philox(
-        draw >> 2,
-        int(which),
-        int(stream["game"][0]),
-        int(stream["game"][1]),
-        int(stream["key"][0]),
-        int(stream["key"][1]),
-    )
-    # A choice of two, twice, which compiles to no jump: no processor could guess where it goes.
-    if draw & 1:
-        first, third = second, fourth
-    return third if draw & 2 else first
+    # Streams that are no seat's share a row, which is filled anew for each draw: a small record is a quick one.
+    words = stream["words"][min(which, MAX_SEATS)]
+    if (draw & 3 == 0) | (which >= MAX_SEATS):
+        words[0], words[1], words[2], words[3] = philox(
+            draw >> 2,
+            int(which),
+            int(stream["game"][0]),
+            int(stream["game"][1]),
+            int(stream["key"][0]),
+            int(stream["key"][1]),
+        )
+    return int(words[draw & 3])
 
 
 @kernel(inline=True)

@@ -52,6 +52,25 @@ def test_word__reads_the_four_words_of_a_counter_then_the_next_counter() -> None
     assert stream["drawn"].tolist() == [12 if which == 4 else 0 for which in range(len(stream["drawn"]))]
 
 
+def test_word__streams_that_take_turns_do_not_disturb_each_other() -> None:
+    stream = new_streams(3, 1)[0]
+    key = stream["key"].tolist()
+    drawn: dict[int, list[int]] = {which: [] for which in range(len(stream["drawn"]))}
+    for which in random.Random(1).choices(list(drawn), k=200):
+        drawn[which].append(word(stream, which))
+    for which, words in drawn.items():
+        assert words == [philox(draw // 4, which, 0, 0, *key)[draw % 4] for draw in range(len(words))]
+
+
+@pytest.mark.parametrize("left_over", range(4))
+def test_word__nothing_is_left_over_for_the_next_game(left_over: int) -> None:
+    stream = new_streams(3, 1)[0]
+    for _ in range(4 - left_over):
+        word(stream, 0)
+    stream["game"][1], stream["drawn"][:] = 1, 0
+    assert word(stream, 0) == philox(0, 0, 0, 1, *stream["key"].tolist())[0]
+
+
 def test_faces__fair_in_every_slot() -> None:
     stream, dice = new_streams(1, 1)[0], np.zeros((60_000, 5), np.int8)
     for row in dice:
