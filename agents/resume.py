@@ -159,13 +159,18 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
 
     # Snapshots of after the last save would be taken for those that get their numbers from now on.
     _remove_snapshots_but_of(training)
-    if len(tensors["games.states"]) == training.env.num_envs * training.game.rules.STATE.itemsize:
+    batch, why_not = training.env.table.batch, ""
+    if len(tensors["games.states"]) != batch.states.nbytes:
+        why_not = "n_envs differs from the stopped run's"
+    elif len(tensors["games.streams"]) != batch.streams.nbytes:
+        why_not = "the stopped run is of another version of fivedice"
+    if not why_not:
         _restore_games(training, tensors)
         kind, position, has_gauss, gauss = notes["numpy"]
         np.random.set_state((kind, tensors["numpy"], position, has_gauss, gauss))  # noqa: NPY002  # as above
         torch.set_rng_state(torch.from_numpy(tensors["torch"]))
     else:
-        told.append("n_envs differs from the stopped run's: its running games are dropped and new ones are started")
+        told.append(f"{why_not}: its running games are dropped and new ones are started")
         training.env.seed(training.config.seed + notes["steps"])
     return told
 

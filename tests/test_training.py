@@ -386,6 +386,18 @@ def test_resume__with_other_n_envs_is_told_and_goes_on(stopped: Path) -> None:
     assert training.steps == 4 * UPDATE
 
 
+def test_resume__of_another_version_is_told_and_goes_on(stopped: Path) -> None:
+    with safe_open(stopped / FILE, framework="numpy") as file:
+        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    tensors["games.streams"] = tensors["games.streams"][: CONFIG.n_envs * 88]
+    save_file(tensors, stopped / FILE, metadata={**metadata, "digest": digest(tensors)})
+    training = Training(CONFIG, stopped, lambda progress: None)
+    assert restore(training) == [
+        "the stopped run is of another version of fivedice: its running games are dropped and new ones are started"
+    ]
+    assert training.learn()
+
+
 def test_resume__after_the_end_has_nothing_left_to_do(straight: Training) -> None:
     training = Training(CONFIG, straight.folder, lambda progress: pytest.fail("nothing was left to do"))
     restore(training)
