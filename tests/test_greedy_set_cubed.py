@@ -253,3 +253,122 @@ def test_greedy__wins_almost_every_game_against_random_at_every_number_of_seats(
         seating = np.array([[int(seat != game % seats) for seat in range(seats)] for game in range(100)])
         played = play_games(GAME, seating, [load("greedy"), load("random")], seed=1)
         assert played.shares[seating == 0].sum() > least
+
+
+# What it tells of every action.
+
+
+def after_action(state: Any, options: Any, action: int) -> Any:
+    after = state.copy()
+    rules.apply(after, options, action, chance_of())
+    return after
+
+
+@needs_compiled_code
+@pytest.mark.parametrize(
+    ("size", "number", "table"),
+    [(3, 6, {"board": BOARD}), (2, 2, {"board": BOARD, "dice": ALL_WITH_WILD})],
+    ids=("three dice", "WILDs"),
+)
+def test_action_values__are_the_most_points_after_each_action(size: int, number: int, table: dict[str, Any]) -> None:
+    compared = 0
+    for state, options in positions(PLAY, number, size, **table):
+        state["wild"] = 0  # nothing to swap
+        player = int(state["player"])
+        view = view_of(state, options)
+        values = GREEDY.action_values(view)[0]
+        assert np.array_equal(np.isfinite(values), view.masks[0] == 1)
+        for action in np.flatnonzero(view.masks[0]).tolist():
+            after, expected = after_action(state, options, action), 0
+            if action < GAME.num_actions(options) - 1:
+                expected = int(after["scores"][player] - state["scores"][player])
+                if after["player"] == player and after["phase"] == PLAY:
+                    expected += most_points(after, options)
+            assert values[action] == expected
+            compared += expected > 0
+    assert compared > 20
+
+
+@needs_compiled_code
+def test_action_values__are_highest_for_what_greedy_does() -> None:
+    batch = Batch(GAME, 40, num_players=3)
+    batch.reset(6)
+    kinds, places = [0] * 4, np.arange(40)
+    for _ in range(80):
+        view = batch.view()
+        before = view.states.tobytes()
+        values, actions = GREEDY.action_values(view), GREEDY.act(view)
+        assert view.states.tobytes() == before
+        assert np.array_equal(np.isfinite(values), view.masks == 1)
+        assert np.allclose(values[places, actions], values.max(axis=1), atol=1e-6)
+        for phase in range(3):
+            kinds[phase] += (view.states["phase"] == phase).sum()
+        cells = int(np.prod(view.options["board"][:2]))
+        lying = view.states["faces"][:, 2:13, 2:13].reshape(40, -1)[places, actions % cells] >= 0
+        kinds[3] += (lying & (actions < 5 * cells)).sum()
+        batch.step(actions)
+    assert min(kinds) > 0, f"an opening, turns, EXTRA rolls and swaps should all have come: {kinds}"
+
+
+def test_action_values__of_a_swap_are_a_mean_over_the_faces_that_come_back() -> None:
+    # Of its six faces the die that comes back shows 1RO on three, for three points, and WILD on one, for two.
+    state, options = table_with({(5, 4): "3GS~", (5, 8): "2RO", (5, 9): "3RO"}, "3GS", dice=DICE)
+    values = GREEDY.action_values(view_of(state, options))[0]
+    swaps = [action for action in np.flatnonzero(np.isfinite(values)) if values[action] > 0]
+    assert [GAME.name_action(state, options, int(action)).split("#")[0] for action in swaps] == ["swap 3GS"]
+    assert values[swaps[0]] == pytest.approx((3 + 3 + 3 + 2) / 6)
+
+
+# What it tells of what an action leaves.
+
+
+@needs_compiled_code
+def test_action_features__are_what_the_turn_leaves_when_it_is_played_on() -> None:
+    """Against the rules themselves, and for the next player's turn against trying everything."""
+    seen = [0] * len(GREEDY.features)
+    for state, options in positions(PLAY, 8, 3, board=BOARD):
+        state["wild"] = 0
+        player, following = int(state["player"]), 1 - int(state["player"])
+        for row in ("hand_faces", "hand_dice"):
+            state[row][following, 3:] = -1  # trying everything takes too long with five dice
+        view = view_of(state, options)
+        near = view.masks == 1
+        values = GREEDY.action_values(view)
+        features = GREEDY.action_features(view, values, near)[0]
+        assert not GREEDY.action_features(view, values, near & False).any()
+        left = {}
+        for action in np.flatnonzero(near[0]).tolist():
+            played = played_on(state, options, action)
+            hand = played["hand_faces"][player]
+            game_over = following == state["opener"] and (hand < 0).all()
+            board = played.copy()
+            board["player"], board["phase"], board["laid"], board["waiting"] = following, PLAY, -1, -1
+            reply = 0 if game_over else most_points(board, options)
+            at_once = following != state["opener"]
+            left[action] = [reply * at_once, reply * (not at_once), (hand == WILD).sum(), (hand >= 0).sum()]
+        best = left[int(values[0].argmax())]
+        for action, found in left.items():
+            differences = [one - other for one, other in zip(found, best, strict=True)]
+            assert features[[0, 1, 3, 4], action].tolist() == differences, GAME.render(state, options)
+        for feature in range(len(seen)):
+            seen[feature] += int((features[feature] != 0).sum())
+    assert min(seen) > 0, f"every feature should tell some actions apart: {seen}"
+
+
+def played_on(state: Any, options: Any, action: int) -> Any:
+    """The state after an action and greedy play to the end of the turn, before the next player or round begins."""
+    player, end = int(state["player"]), GAME.num_actions(options) - 1
+    state = state.copy()
+    while action != end:
+        after = after_action(state, options, action)
+        if after["player"] != player or after["phase"] != PLAY:
+            # The turn is over. What a new round brings must not be seen: lay the last die by hand.
+            slot, cell = divmod(action, int(np.prod(options["board"][:2])))
+            row, column = 2 + cell // int(options["board"][1]), 2 + cell % int(options["board"][1])
+            state["faces"][row, column] = state["hand_faces"][player, slot]
+            for name in ("hand_faces", "hand_dice"):
+                hand = state[name][player]
+                hand[slot:-1], hand[-1] = hand[slot + 1 :].copy(), -1
+            return state
+        state, action = after, int(GREEDY.act(view_of(after, options))[0])
+    return state

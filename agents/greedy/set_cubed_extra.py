@@ -27,17 +27,26 @@ Points = NDArray[np.int64]
 @kernel(makes_arrays=True)
 def best_keep(state: State, options: Options) -> int:
     """The set of slots to keep; of those that are equally good, the one that keeps the most, then the lowest."""
+    player = state["player"]
+    values = np.zeros(1 << hand_size(state["hand_faces"][player]))
+    write_keeps(state, options, values)
+    return int(np.argmax(values))
+
+
+@kernel(makes_arrays=True)
+def write_keeps(state: State, options: Options, values: NDArray[np.float64]) -> None:
+    """Add to zeros what each set of slots to keep is worth (2 ** dice,), and a trifle for each die that is kept."""
     singles, pairs = np.zeros(SHOWS, np.int64), np.zeros((SHOWS, SHOWS), np.int64)
     look_at_board(state, options, singles, pairs)
     player = state["player"]
     dice, shown = state["hand_dice"][player], state["hand_faces"][player]
     size = hand_size(shown)
-    values = np.zeros(1 << size)
-    # An odometer with a wheel for each die: it is kept, or shows each of its sides.
-    wheels, hand = np.zeros(size, np.int8), np.zeros(size, np.int8)
+    # An odometer with a wheel for each die: it is kept, or shows each of its sides. The first die is looked at in all
+    # its ways at once: what the others are worth together is the same in each.
+    wheels, hand, without = np.zeros(size, np.int8), np.zeros(size, np.int8), np.zeros(size, np.int64)
     while True:
         keep, weight, kept = 0, 1.0, 0
-        for slot in range(size):
+        for slot in range(1, size):
             if wheels[slot] == KEPT:
                 keep |= 1 << slot
                 kept += 1
@@ -45,42 +54,85 @@ def best_keep(state: State, options: Options) -> int:
             else:
                 weight /= SIDES
                 hand[slot] = options["dice"][dice[slot], wheels[slot]] - 1
-        values[keep] += weight * hand_value(hand, singles, pairs) + NEAR * kept * weight
-        slot = 0
+        others = look_at_others(hand, singles, pairs, without)
+        for side in range(SIDES):
+            hand[0] = options["dice"][dice[0], side] - 1
+            value = value_with_first(hand, others, without, singles, pairs)
+            values[keep] += weight / SIDES * value + NEAR * kept * (weight / SIDES)
+        hand[0] = shown[0]
+        value = value_with_first(hand, others, without, singles, pairs)
+        values[keep | 1] += weight * value + NEAR * (kept + 1) * weight
+        slot = 1
         while slot < size and wheels[slot] == KEPT:
             wheels[slot] = 0
             slot += 1
-        if slot == size:
-            return int(np.argmax(values))
+        if slot >= size:
+            return
         wheels[slot] += 1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def hand_value(hand: NDArray[np.int8], singles: Points, pairs: Points) -> int:
     """The estimate of the points of a turn with these dice."""
-    first, second, third = 0, 0, 0  # the most points of a die alone, the next, and the one after
-    best, next_best = -1, -1  # the slots of the first two
-    for slot in range(len(hand)):
+    if len(hand) == 0:
+        return 0
+    without = np.zeros(len(hand), np.int64)
+    return value_with_first(hand, look_at_others(hand, singles, pairs, without), without, singles, pairs)
+
+
+@kernel
+def look_at_others(
+    hand: NDArray[np.int8], singles: Points, pairs: Points, without: NDArray[np.int64]
+) -> tuple[int, int, int, int]:
+    """What the dice of a hand but the first are worth together.
+
+    Returns:
+        The sum of the three that score the most alone, the least of them, the best pair, and the best pair with the
+        best die that is left. Writes into `without` (dice,) the most of one die alone if a slot's die is not used.
+    """
+    first, second, third, best = 0, 0, 0, 0  # the most points of a die alone, the next two, and the slot of the most
+    for slot in range(1, len(hand)):
         points = singles[hand[slot]]
         if points > first:
-            first, second, third = points, first, second
-            best, next_best = slot, best
+            first, second, third, best = points, first, second, slot
         elif points > second:
             second, third = points, second
-            next_best = slot
         elif points > third:
             third = points
-    value = first + second + third
     for slot in range(1, len(hand)):
-        for other in range(slot):
+        without[slot] = second if slot == best else first
+    pair, pair_and_die = 0, 0
+    for slot in range(2, len(hand)):
+        for other in range(1, slot):
             points = pairs[hand[other], hand[slot]]
-            if points > 0 and points + first > value:
-                if best not in (slot, other):
-                    value = points + first
-                elif next_best not in (slot, other):
-                    value = max(value, points + second)
-                else:
-                    value = max(value, points + third)
+            if points > 0:
+                left = first
+                if best in (slot, other):
+                    partner = other if slot == best else slot
+                    left = third if singles[hand[partner]] == second else second
+                pair = max(pair, points)
+                pair_and_die = max(pair_and_die, points + left)
+    return first + second + third, third, pair, pair_and_die
+
+
+@kernel
+def value_with_first(
+    hand: NDArray[np.int8],
+    others: tuple[int, int, int, int],
+    without: NDArray[np.int64],
+    singles: Points,
+    pairs: Points,
+) -> int:
+    """The estimate of the points of a turn with these dice, if `others` and `without` tell of all but the first."""
+    three, third, pair, pair_and_die = others
+    alone = singles[hand[0]]
+    value = max(three + max(0, alone - third), pair_and_die)
+    if pair > 0:
+        value = max(value, pair + alone)
+    for slot in range(1, len(hand)):
+        points = pairs[hand[0], hand[slot]]
+        if points > 0:
+            value = max(value, points + without[slot])
     return int(value)
 
 

@@ -36,7 +36,8 @@ from fivedice.envs.set_cubed.drawing import MOST, bonus, num_cells, num_columns,
 from fivedice.envs.set_cubed.faces import NUM_FACES, THIRD, WILD
 from fivedice.envs.set_cubed.hand import HAND
 from fivedice.envs.set_cubed.legal import mark_faces
-from fivedice.envs.set_cubed.rules import declare_action
+from fivedice.envs.set_cubed.rules import declare, declare_action
+from fivedice.envs.set_cubed.rules import lay as lay_die
 from fivedice.envs.spec import Options, State
 
 NO_ACTION = -1
@@ -128,14 +129,15 @@ def search(state: State, options: Options, best: Best) -> None:
         action = action_of(slot, cell, options)
         points = lay(state, slot, cell, int(singles[first, FACE]), options)
         note(best, action, points)
-        if left >= 2:
+        if left == 2:
+            note(best, action, points + best_last(state, singles, number, spare, 1, options))
+        elif left >= 3:
             for second in range(first + 1, number):
                 if is_possible(state, singles[second], options):
                     go_second(state, action, points, singles[second], singles, number, spare, options, best)
             num_fresh = new_singles(state, cell, options, fresh, 0)
             for second in range(num_fresh):
                 go_second(state, action, points, fresh[second], singles, number, spare, options, best)
-        if left >= 3:
             go_pairs(state, action, points, cell, singles, number, spare, options, best)
         take_up(state, slot, shows, options)
     if left >= 2:
@@ -159,9 +161,7 @@ def go_second(
     """Lay a second single after a turn that began with `action` and has scored `points`, and the best third."""
     slot = slot_showing(state, int(way[SHOWS]))
     points += lay(state, slot, int(way[CELL]), int(way[FACE]), options)
-    note(best, action, points)
-    if num_laid(state) < MOST_LAID:
-        note(best, action, points + best_last(state, singles, number, spare, 2, options))
+    note(best, action, points + best_last(state, singles, number, spare, 2, options))
     take_up(state, slot, int(way[SHOWS]), options)
 
 
@@ -339,3 +339,21 @@ def take_up(state: State, slot: int, shows: int, options: Options) -> None:
     state["faces"][row, column], state["wild"][row, column] = EMPTY, 0
     state["laid"][last] = NONE
     state["hand_faces"][state["player"], slot] = shows
+
+
+@kernel
+def is_swap(state: State, options: Options, action: int) -> bool:
+    """Whether an action puts a die where one lies already."""
+    cell = action % int(num_cells(options))
+    return bool(
+        action < declare_action(options) and state["faces"][row_of(cell, options), column_of(cell, options)] != EMPTY
+    )
+
+
+@kernel
+def lay_or_declare(state: State, options: Options, action: int) -> None:
+    """Carry out an action that no chance takes part in; the turn does not end by it, even if nothing can follow."""
+    if action < declare_action(options):
+        lay_die(state, options, action // num_cells(options), action % num_cells(options))
+    else:
+        declare(state, options, action - declare_action(options))
