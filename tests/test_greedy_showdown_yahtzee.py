@@ -13,7 +13,7 @@ import pytest
 
 from fivedice.agents import load
 from fivedice.agents.arena import evaluate
-from fivedice.agents.greedy.showdown_yahtzee import turns_of
+from fivedice.agents.greedy.showdown_yahtzee_turn import turns_of
 from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.showdown_yahtzee.observe import FIXED_CHANCES, MORE_CHIPS, NUMBER_CHANCES
@@ -270,3 +270,87 @@ def test_greedy__refuses_another_game() -> None:
     batch.reset(seed=1)
     with pytest.raises(ValueError, match="plays Showdown Yahtzee, not Yum"):
         load("greedy").of(GAME).act(batch.view())  # type: ignore[attr-defined]
+
+
+# What else an action promises.
+
+
+@pytest.mark.parametrize("options", [{}, {"steal": "beat", "chips": (1, 4, 2, 2, 4, 1), "num_players": 3}], ids=str)
+def test_features__are_what_turns_played_for_them_alone_promise(options: dict[str, Any]) -> None:
+    view, _ = positions(40, seed=5, **options)
+    greedy = load("greedy").of(GAME)  # type: ignore[attr-defined]  # greedy play has one for each game
+    features = greedy.action_features(view, greedy.action_values(view), view.masks == 1)
+    chips, beat = tuple(view.options["chips"].tolist()), int(view.options["steal"] == 1)
+
+    def lasting(card: int, number: int) -> float:
+        needed = min(5, number + beat)
+        taken = FIXED_CHANCES[card - 6] if card >= 6 else NUMBER_CHANCES[needed - 1]
+        return number * (1 - taken)
+
+    def placed(card: int, number: int) -> float:
+        return 1.0
+
+    def nothing(card: int, number: int) -> float:
+        return 0.0
+
+    def as_it_is(card: int, number: int) -> float:
+        return float(number)
+
+    kinds = [(lasting, lasting), (nothing, as_it_is), (placed, lambda card, number: -1.0)]
+    reckoners = [Weighed(view.options, chips, beat, put, taken) for put, taken in kinds]
+    told = [0, 0, 0]
+    for state, mask, best, found in zip(
+        view.states, view.masks, greedy.action_values(view).argmax(axis=1), features, strict=True
+    ):
+        if state["last_turns"]:
+            assert not found.any()
+            continue
+        for kind, reckoner in enumerate(reckoners):
+            for action in np.flatnonzero(mask).tolist():
+                if action < 31 and action % 7:
+                    continue  # a slow reckoning: some of the sets to keep
+                expected = reckoner.value(state, action) - reckoner.value(state, best)
+                assert found[kind, action] == pytest.approx(expected, abs=2e-4)
+                told[kind] += abs(expected) > 1e-3
+            assert not found[kind, mask == 0].any()
+    assert min(told) > 10
+
+
+class Weighed(Reckoner):
+    """The same, where chips that are put on a card and chips that an opponent loses there are worth what one says."""
+
+    def __init__(self, options: Any, chips: tuple[int, ...], beat: int, put: Any, taken: Any) -> None:
+        super().__init__(options)
+        self.chips, self.beat, self.put, self.taken = chips, beat, put, taken
+
+    def turn(self, state: Any, space: int) -> Turn:
+        card, owner, there = (int(state[name][space]) for name in ("card", "owner", "chips"))
+        unused = tuple(sorted(set(range(12)) - set(state["card"].tolist())))
+        mine = owner == state["player"]
+        key = unused if card == -1 else (card, there, mine)
+        if key not in self.turns:
+            self.turns[key] = Turn(lambda dice: self.stop(dice, card, there, mine, unused) or None)
+        return self.turns[key]
+
+    def stop(self, dice: Dice, card: int, there: int, mine: bool, unused: tuple[int, ...]) -> float | None:
+        if card == -1:
+            met = [(one, worth(one, dice, self.chips)) for one in unused]
+            return max((self.put(one, chips) for one, chips in met if chips), default=None)
+        now = worth(card, dice, self.chips)
+        if mine:
+            return max(0.0, self.put(card, now) - self.put(card, there)) if now > there else None
+        if card < 6 and len(set(dice)) > 1 and now < there + self.beat:
+            return None
+        return self.put(card, now) + self.taken(card, there) if now else None
+
+    def value(self, state: Any, action: int) -> float:
+        if not KEEP_ALL <= action < TARGET:
+            return super().value(state, action)
+        space, card = int(state["target"]), action - CLAIM
+        worth_now = self.put(card, worth(card, tuple(state["dice"].tolist()), self.chips))
+        there = int(state["chips"][space])
+        if not there:
+            return float(worth_now)
+        if state["owner"][space] == state["player"]:
+            return float(worth_now - self.put(card, there))
+        return float(worth_now + self.taken(card, there))
