@@ -12,6 +12,7 @@ from fivedice.envs.spec import Game
 from fivedice.envs.view import Policy, View
 
 BASES = {"greedy": GREEDY}
+MOST_SPANS = 4.0  # of a feature
 
 
 @dataclass(frozen=True)
@@ -24,30 +25,53 @@ class Base:
             a straight line to 0 for one that it expects to be worth that much less.
         keep_span: the same for sets of dice to keep; 0 takes `span` for these, too. Greedy play knows much better which
             dice to keep than what its other choices leave for later.
+        features: whether to show the policy's `action_features`, too, of each action that is shown.
     """
 
     policy: Policy
     span: float = 0.0
     keep_span: float = 0.0
+    features: bool = False
 
     def check(self, game: Game) -> None:
         """Refuse, with a ValueError, a game of which the policy cannot tell what is to be shown."""
-        policy = self.policy.of(game) if isinstance(self.policy, OfEachGame) else self.policy
+        policy = self._of(game)
+        if self.keep_span and "throws_left" not in (game.rules.STATE.names or ()):
+            raise ValueError(f"no turn of {game.title} has throws between which dice are kept; use base_keep_span=0")
+        if self.features and not self.span:
+            raise ValueError("base_features shows what actions that are near the best leave; say how near by base_span")
+        if self.features and not hasattr(policy, "action_features"):
+            raise ValueError(f"{policy.name} has no features of actions in {game.title}; use base_features=False")
         if self.span and not hasattr(policy, "action_values"):
             raise ValueError(
                 f"{policy.name} does not tell what its actions are worth in {game.title}; use base_span=0, "
                 "which shows the best one alone"
             )
 
+    def feature_names(self, game: Game) -> list[str]:
+        """The features of each action that are shown beside what the base holds of it."""
+        return list(self._of(game).features) if self.features else []  # type: ignore[attr-defined]  # see `check`
+
+    def _of(self, game: Game) -> Policy:
+        return self.policy.of(game) if isinstance(self.policy, OfEachGame) else self.policy
+
     def shown(self, view: View) -> NDArray[np.float32]:
-        """A number from 0 to 1 for each action of each row of `view`, (N, num_actions) float32."""
-        shown = np.zeros(view.masks.shape, np.float32)
-        if self.span:
-            keep_span = self.keep_span or self.span
-            show_near(self.policy.action_values(view), self.span, keep_span, shown)  # type: ignore[attr-defined]  # see `check`
-        else:
-            shown[np.arange(len(shown)), self.policy.act(view)] = 1.0
-        return shown
+        """What a learner sees of each action, (N, (1 + features) * num_actions) float32.
+
+        First a number from 0 to 1 for each, then each feature of each, in spans and within 4 of them.
+        """
+        near = np.zeros(view.masks.shape, np.float32)
+        if not self.span:
+            near[np.arange(len(near)), self.policy.act(view)] = 1.0
+            return near
+        policy = self._of(view.game)
+        values = policy.action_values(view)  # type: ignore[attr-defined]  # see `check`
+        show_near(values, self.span, self.keep_span or self.span, near)
+        if not self.features:
+            return near
+        features = policy.action_features(view, values, near > 0.0) / np.float32(self.span)  # type: ignore[attr-defined]  # as above
+        np.clip(features, -MOST_SPANS, MOST_SPANS, out=features)
+        return np.concatenate([near, features.reshape(len(near), -1)], axis=1)
 
 
 @kernel

@@ -55,6 +55,7 @@ def make_card(
             "base": base and base.policy.name,
             "base_span": base.span if base else 0.0,
             "base_keep_span": base.keep_span if base else 0.0,
+            "base_features": base.feature_names(game) if base else [],
         },
     }
 
@@ -95,9 +96,11 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
         base, inputs, actions = read_base(card["network"], game), layout.size, game.num_actions(options)
         if base and standard_form:
             raise ValueError("its card gives both standard_form and a base, which do not go together")
+        num_features = len(base.feature_names(game)) if base else 0
         if base:
-            inputs += actions
-        network = Network(tensors, inputs, actions, net_arch, activation, residual=base is not None)
+            inputs += (1 + num_features) * actions
+        residual = base is not None
+        network = Network(tensors, inputs, actions, net_arch, activation, residual=residual, num_features=num_features)
     except (ValueError, TypeError) as error:
         _refuse(path, error)
     return CheckpointPolicy(
@@ -118,8 +121,12 @@ def read_base(network: Mapping[str, Any], game: Game) -> Base | None:
         if type(span) not in (int, float) or not 0 <= span < np.inf:
             raise ValueError(f"its card gives {field} as {span!r}; it must be a number from 0 up")
         spans.append(span)
-    base = Base(BASES[name], *spans)
+    span, keep_span = spans
+    features = network.get("base_features", [])
+    base = Base(BASES[name], span, keep_span, features=bool(features))
     base.check(game)
+    if features != base.feature_names(game):
+        raise ValueError(f"its card gives base_features as {features!r}; this version's are {base.feature_names(game)}")
     return base
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
+from fivedice.agents.base import BASES, Base
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.option import Value
 
@@ -82,6 +83,8 @@ class TrainConfig:
     """How many points an action may be behind the best in the eyes of the base to be shown, too; 0: the best alone."""
     base_keep_span: Weight = 0.0
     """The same for sets of dice to keep, of which the base knows most; base_span, if 0."""
+    base_features: bool = False
+    """Show what each of these actions leaves behind, too, and learn one weight of it for all of them."""
     start: Path | None = None
     """A checkpoint of the same game and network to begin from, as from points to wins; only its value output is new."""
     value_steps: Annotated[int, whole(least=0)] = 0
@@ -152,13 +155,21 @@ class TrainConfig:
         if self.game in GAMES:  # any other is refused when the run starts
             self.options = load_game(self.game).parse_options(self.options)
 
+    def make_base(self) -> Base | None:
+        """What the learner starts from, if anything."""
+        if self.base is None:
+            return None
+        return Base(BASES[self.base], self.base_span, self.base_keep_span, self.base_features)
+
     def network_settings(self) -> dict[str, Any]:
         """What the networks of a run, its snapshots and its start have in common; see `CheckpointPolicy.settings`."""
+        base, game = self.make_base(), load_game(self.game)
         return {
             "net_arch": list(self.net_arch),
             "activation": self.activation,
-            "standard_form": self.standard_form and load_game(self.game).standard is not None and self.base is None,
+            "standard_form": self.standard_form and game.standard is not None and base is None,
             "base": self.base,
-            "base_span": self.base_span if self.base else 0.0,
-            "base_keep_span": self.base_keep_span if self.base else 0.0,
+            "base_span": base.span if base else 0.0,
+            "base_keep_span": base.keep_span if base else 0.0,
+            "base_features": base.feature_names(game) if base else [],
         }

@@ -23,8 +23,11 @@ class Network:
             the logits; ``value.0.weight``, … the same with one output. All float32.
         net_arch: the widths of the hidden layers.
         activation: ``"tanh"`` or ``"relu"``, after each hidden layer.
-        residual: whether the last ``num_actions`` inputs are what a base policy would do (`Base.shown`), and go beside
-            the policy's last hidden layer too.
+        residual: whether the observation is followed by what a base policy would do (`Base.shown`), which goes beside
+            the policy's last hidden layer, too.
+        num_features: how many features of each action come after that. Each is weighed by ``policy.query.weight``
+            (num_features, width) and ``.bias`` (num_features,) of the last hidden layer, alike for all actions, and
+            added to what the base would do there.
 
     Raises:
         ValueError: the tensors are not those of such a network.
@@ -38,13 +41,14 @@ class Network:
         net_arch: Sequence[int],
         activation: str,
         residual: bool = False,
+        num_features: int = 0,
     ) -> None:
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation {activation!r} is not known; use {' or '.join(map(repr, ACTIVATIONS))}")
         self.activation = activation
         self.net_arch = tuple(net_arch)
-        self.num_actions, self.residual = num_actions, residual
-        expected = tensor_shapes(num_inputs, num_actions, net_arch, residual)
+        self.num_actions, self.residual, self.num_features = num_actions, residual, num_features
+        expected = tensor_shapes(num_inputs, num_actions, net_arch, residual, num_features)
         if set(tensors) != set(expected):
             missing, extra = sorted(set(expected) - set(tensors)), sorted(set(tensors) - set(expected))
             raise ValueError(f"its tensors are not those of its network: missing {missing}, not expected {extra}")
@@ -67,9 +71,15 @@ class Network:
         return self._run("value", observations)[:, 0]
 
     def _run(self, head: str, inputs: Floats) -> Floats:
-        base = inputs[:, -self.num_actions :]
+        rows, size = len(inputs), inputs.shape[1] - self.num_features * self.num_actions
+        base, features = inputs[:, size - self.num_actions : size], inputs[:, size:]
+        inputs = inputs[:, :size]
         for layer in range(len(self.net_arch) + 1):
             if layer == len(self.net_arch) and head == "policy" and self.residual:
+                if self.num_features:
+                    query = inputs @ self.tensors["policy.query.weight"].T + self.tensors["policy.query.bias"]
+                    planes = features.reshape(rows, self.num_features, self.num_actions)
+                    base = base + (query[:, None] @ planes)[:, 0]
                 inputs = np.concatenate([inputs, base], axis=1)
             inputs = inputs @ self.tensors[f"{head}.{layer}.weight"].T + self.tensors[f"{head}.{layer}.bias"]
             if layer < len(self.net_arch):
@@ -78,18 +88,21 @@ class Network:
 
 
 def tensor_shapes(
-    num_inputs: int, num_actions: int, net_arch: Sequence[int], residual: bool = False
+    num_inputs: int, num_actions: int, net_arch: Sequence[int], residual: bool = False, num_features: int = 0
 ) -> dict[str, tuple[int, ...]]:
     """The name and shape of each tensor of a network."""
     shapes: dict[str, tuple[int, ...]] = {}
     for head, outputs in (("policy", num_actions), ("value", 1)):
-        widths = [num_inputs, *net_arch, outputs]
+        widths = [num_inputs - num_features * num_actions, *net_arch, outputs]
         for layer, (inputs, width) in enumerate(pairwise(widths)):
             shapes[f"{head}.{layer}.weight"] = (width, inputs)
             shapes[f"{head}.{layer}.bias"] = (width,)
     if residual:
         last = f"policy.{len(net_arch)}.weight"
-        shapes[last] = (num_actions, shapes[last][1] + num_actions)
+        width = shapes[last][1]
+        shapes[last] = (num_actions, width + num_actions)
+        if num_features:
+            shapes["policy.query.weight"], shapes["policy.query.bias"] = (num_features, width), (num_features,)
     return shapes
 
 

@@ -15,16 +15,35 @@ from stable_baselines3.common.type_aliases import Schedule
 
 
 class ResidualExtractor(MlpExtractor):
-    """The hidden layers, with what the base would do passed on beside those of the policy."""
+    """The hidden layers, with what the base would do passed on beside those of the policy.
 
-    def __init__(self, *args: Any, num_actions: int, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.num_actions = num_actions
+    The layers do not see the features of actions. From the last of the policy's, `query` makes the weight of each,
+    and what the base would do is corrected by their sum.
+    """
+
+    def __init__(self, size: int, *args: Any, num_actions: int, num_features: int, **kwargs: Any) -> None:
+        self.size, self.num_actions, self.num_features = size - num_features * num_actions, num_actions, num_features
+        super().__init__(self.size, *args, **kwargs)
+        self.query = torch.nn.Linear(self.latent_dim_pi, num_features) if num_features else None
         self.latent_dim_pi += num_actions
 
+    def weights(self, features: torch.Tensor) -> torch.Tensor:
+        """How much of what the base holds of an action one unit of each feature counts for, (N, num_features)."""
+        weights: torch.Tensor = cast(torch.nn.Linear, self.query)(self.policy_net(features[:, : self.size]))
+        return weights
+
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        """The policy's last hidden layer and the base's action, (N, width + num_actions)."""
-        return torch.cat([self.policy_net(features), features[:, -self.num_actions :]], dim=1)
+        """The policy's last hidden layer and what the base would do, corrected, (N, width + num_actions)."""
+        hidden = self.policy_net(features[:, : self.size])
+        base = features[:, self.size - self.num_actions : self.size]
+        if self.query is not None:
+            planes = features[:, self.size :].reshape(-1, self.num_features, self.num_actions)
+            base = base + (self.query(hidden)[:, None] @ planes)[:, 0]
+        return torch.cat([hidden, base], dim=1)
+
+    def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
+        """The value's last hidden layer, (N, width)."""
+        return super().forward_critic(features[:, : self.size])
 
 
 class ResidualPolicy(MaskableActorCriticPolicy):
@@ -32,10 +51,11 @@ class ResidualPolicy(MaskableActorCriticPolicy):
 
     Args:
         base_logit: the weight of that number at the start.
+        num_features: how many further numbers for each action come after these.
     """
 
-    def __init__(self, *args: Any, base_logit: float, **kwargs: Any) -> None:
-        self._base_logit = base_logit
+    def __init__(self, *args: Any, base_logit: float, num_features: int = 0, **kwargs: Any) -> None:
+        self._base_logit, self._num_features = base_logit, num_features
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
@@ -45,6 +65,7 @@ class ResidualPolicy(MaskableActorCriticPolicy):
             activation_fn=self.activation_fn,
             device=self.device,
             num_actions=self._num_actions,
+            num_features=self._num_features,
         )
 
     def _build(self, lr_schedule: Schedule) -> None:
@@ -52,6 +73,10 @@ class ResidualPolicy(MaskableActorCriticPolicy):
         with torch.no_grad():
             weight = cast(torch.nn.Linear, self.action_net).weight
             weight[:, -self._num_actions :] = self._base_logit * torch.eye(self._num_actions)
+            query = cast(ResidualExtractor, self.mlp_extractor).query
+            if query is not None:
+                query.weight.zero_()
+                query.bias.zero_()
 
     @property
     def _num_actions(self) -> int:

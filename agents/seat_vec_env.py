@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
-from fivedice.agents.base import Base
+from fivedice.agents.base import MOST_SPANS, Base
 from fivedice.envs import load_game
 from fivedice.envs.batch import Rows
 from fivedice.envs.spec import Game
@@ -40,6 +40,7 @@ class SeatVecEnv(VecEnv):
             its action, else 0. Not together with `standard_form`.
         base_span, base_keep_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so
             much less; the second for sets of dice to keep, 0 for the same.
+        base_features: whether observations go on with the features of each action (`Base.shown`).
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
@@ -61,6 +62,7 @@ class SeatVecEnv(VecEnv):
         base: str | Path | Policy | None = None,
         base_span: float = 0.0,
         base_keep_span: float = 0.0,
+        base_features: bool = False,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
@@ -72,7 +74,7 @@ class SeatVecEnv(VecEnv):
         self.reward_scale = reward_scale
         self.standard_form, self.base = standard_form, None
         if base is not None:
-            self.base = Base(load_policy(base), base_span, base_keep_span)
+            self.base = Base(load_policy(base), base_span, base_keep_span, base_features)
             self.base.check(self.game)
         if standard_form and self.game.standard is None:
             raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")
@@ -84,8 +86,11 @@ class SeatVecEnv(VecEnv):
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()
         actions = spaces.Discrete(self.table.batch.num_actions)
-        if base is not None:
+        if self.base is not None:
+            features = len(self.base.feature_names(self.game)) * int(actions.n)
             low, high = np.pad(low, (0, int(actions.n))), np.pad(high, (0, int(actions.n)), constant_values=1.0)
+            low = np.pad(low, (0, features), constant_values=-MOST_SPANS)
+            high = np.pad(high, (0, features), constant_values=MOST_SPANS)
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), actions)
         self._seed: int | None = None
         self._actions = np.zeros(num_envs, np.int64)
@@ -190,7 +195,8 @@ class SeatVecEnv(VecEnv):
 
     def _last_observations(self, finished: Rows, outcome: Outcome) -> NDArray[np.float32]:
         if self.base is not None:
-            return np.pad(outcome.observations, ((0, 0), (0, self.table.batch.num_actions)))
+            shape = self.observation_space.shape or ()
+            return np.pad(outcome.observations, ((0, 0), (0, shape[0] - outcome.observations.shape[1])))
         if not self.standard_form:
             return outcome.observations
         batch, seats = self.table.batch, self.table.seats[finished]

@@ -4,10 +4,10 @@ import importlib.metadata
 import signal
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from stable_baselines3.common.logger import configure
 from threadpoolctl import threadpool_limits
 
 from fivedice.agents.arena import Estimate, Standing, evaluate
-from fivedice.agents.base import BASES, Base
+from fivedice.agents.base import BASES
 from fivedice.agents.baselines import OPTIMAL, is_solved
 from fivedice.agents.champions import CHAMPIONS, WIN_RATE, Champion, forgotten, loses_to
 from fivedice.agents.checkpoint import CheckpointPolicy, load_checkpoint, save_checkpoint
@@ -26,7 +26,7 @@ from fivedice.agents.config import TrainConfig
 from fivedice.agents.network import Network
 from fivedice.agents.policy import load
 from fivedice.agents.pool import OpponentPool
-from fivedice.agents.residual import ResidualPolicy
+from fivedice.agents.residual import ResidualExtractor, ResidualPolicy
 from fivedice.agents.resume import save_resume
 from fivedice.agents.seat_vec_env import SeatVecEnv
 from fivedice.envs import load_game
@@ -73,8 +73,8 @@ class Training:
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
-        self.standard_form = config.network_settings()["standard_form"]
         check(config, self.num_players)
+        self.standard_form = config.network_settings()["standard_form"]
         if config.torch_threads:
             torch.set_num_threads(config.torch_threads)
             threadpool_limits(config.torch_threads, user_api="blas")  # the opponents' networks run on NumPy
@@ -93,9 +93,11 @@ class Training:
             base=BASES[config.base] if config.base else None,
             base_span=config.base_span,
             base_keep_span=config.base_keep_span,
+            base_features=config.base_features,
             **options,
         )
         self.env.seed(config.seed)
+        self.feature_names = self.env.base.feature_names(self.game) if self.env.base else []
         self.model = MaskablePPO(
             ResidualPolicy if config.base else "MlpPolicy",
             self.env,
@@ -113,7 +115,7 @@ class Training:
             policy_kwargs={
                 "net_arch": list(config.net_arch),
                 "activation_fn": ACTIVATIONS[config.activation],
-                **({"base_logit": config.base_logit} if config.base else {}),
+                **({"base_logit": config.base_logit, "num_features": len(self.feature_names)} if config.base else {}),
             },
             seed=config.seed,
             device=config.device,
@@ -145,7 +147,7 @@ class Training:
         """Train to ``total_timesteps``; False if Ctrl-C or SIGTERM stopped it, after saving everything."""
         config, model = self.config, self.model
         rollout = config.n_envs * config.n_steps
-        watch = Watch(self.pool)
+        watch = Watch(self.pool, self.feature_names)
         with StopOnSignal() as stop:
             self._started, first = time.monotonic(), self.steps
             while self.steps < config.total_timesteps and not stop.requested:
@@ -232,6 +234,7 @@ class Training:
             self.config.net_arch,
             self.config.activation,
             residual=self.env.base is not None,
+            num_features=len(self.feature_names),
         )
         return CheckpointPolicy(
             name,
@@ -304,8 +307,9 @@ def check(config: TrainConfig, num_players: int) -> None:
     game = load_game(config.game)
     if config.opponents.optimal and not is_solved(game, game.make_options(num_players, config.options)):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
-    if config.base:
-        Base(BASES[config.base], config.base_span, config.base_keep_span).check(game)
+    base = config.make_base()
+    if base is not None:
+        base.check(game)
     weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
     for name, value in (vars(config) | weights).items():
         may_be_infinite = name in ("max_grad_norm", "target_kl")  # for none
@@ -365,6 +369,9 @@ def network_parameters(model: MaskablePPO) -> dict[str, torch.Tensor]:
         for number, layer in enumerate(layers):
             parameters[f"{head}.{number}.weight"] = layer.weight
             parameters[f"{head}.{number}.bias"] = layer.bias
+    query = getattr(policy.mlp_extractor, "query", None)
+    if query is not None:
+        parameters["policy.query.weight"], parameters["policy.query.bias"] = query.weight, query.bias
     return parameters
 
 
@@ -378,9 +385,9 @@ class Watch(BaseCallback):
 
     model: MaskablePPO
 
-    def __init__(self, pool: OpponentPool) -> None:
+    def __init__(self, pool: OpponentPool, feature_names: Sequence[str]) -> None:
         super().__init__()
-        self._pool = pool
+        self._pool, self._feature_names = pool, feature_names
         self.score = float("nan")  # mean points of the games of the last update
         self._games: list[dict[str, Any]] = []
         self._started = 0.0
@@ -412,8 +419,19 @@ class Watch(BaseCallback):
         if rates:
             record("pool/least_win_rate", min(rates))
         record("rollout/entropy_ratio", self._entropy_ratio())
+        if self._feature_names:
+            for name, weight in zip(self._feature_names, self._weights(), strict=True):
+                record(f"features/{name}", weight)
         steps = self.model.n_steps * self.training_env.num_envs
         record("time/rollout_decisions_per_second", steps / (time.monotonic() - self._started))
+
+    def _weights(self) -> list[float]:
+        """The mean weight of each feature of actions."""
+        buffer, extractor = self.model.rollout_buffer, self.model.policy.mlp_extractor
+        with torch.no_grad():
+            observations = torch.as_tensor(buffer.observations[-1], device=self.model.device)
+            weights: list[float] = cast(ResidualExtractor, extractor).weights(observations).mean(dim=0).tolist()
+        return weights
 
     def _entropy_ratio(self) -> float:
         """Mean entropy of the policy over the logarithm of the number of legal actions, where there is a choice."""

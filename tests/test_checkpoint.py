@@ -118,6 +118,7 @@ def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
             "base": None,
             "base_span": 0.0,
             "base_keep_span": 0.0,
+            "base_features": [],
         },
     }
     assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)

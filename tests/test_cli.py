@@ -222,14 +222,22 @@ WRONG = {
         "Yahtzee Jr. is not solved for 3 seats; use 1 or 2",
     ),
     "an adviser without values": (
-        given("play", "set_cubed", "--adviser", "greedy"),
-        "'greedy' does not tell what choices are worth in SET Cubed; use 'optimal' or a rollout as adviser",
+        given("play", "set_cubed", "--adviser", "random"),
+        "'random' does not tell what choices are worth in SET Cubed; use 'optimal' or a rollout as adviser",
     ),
     "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
     "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
-    "a base that does not tell": (
-        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1),
-        "greedy does not tell what its actions are worth in SET Cubed; use base_span=0",
+    "a base without features": (
+        given("train", "--game", "yum", "--base", "greedy", "--base-span", 1, "--base-features"),
+        "greedy has no features of actions in Yum; use base_features=False",
+    ),
+    "dice that are never kept": (
+        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1, "--base-keep-span", 1),
+        "no turn of SET Cubed has throws between which dice are kept; use base_keep_span=0",
+    ),
+    "features of nothing": (
+        given("train", "--game", "set_cubed", "--base", "greedy", "--base-features"),
+        "base_features shows what actions that are near the best leave; say how near by base_span",
     ),
     "no such file to start from": (
         given("train", "--start", "none.safetensors"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fivedice.agents import load
-from fivedice.envs import GAMES, yum_v0
+from fivedice.envs import GAMES, load_game, yum_v0
 from fivedice.envs.page import with_tables
 
 ROOT = Path(__file__).parent.parent
@@ -20,6 +20,14 @@ def test_page__tables_are_those_of_the_code(page: Path) -> None:
     text = page.read_text()
     assert "<!-- tables:" in text
     assert with_tables(text) == text, f"run: python -m fivedice.envs.page {page.relative_to(ROOT)}"
+
+
+@pytest.mark.parametrize("name", ["showdown_yahtzee", "set_cubed"])
+def test_page__names_the_features_of_actions(name: str) -> None:
+    greedy = load("greedy").of(load_game(name))  # type: ignore[attr-defined]  # greedy play has one for each game
+    table = (ROOT / "envs" / name / "README.md").read_text().partition("| feature | what it is |")[2]
+    rows = [f"| `{feature}` | {meaning} |" for feature, meaning in greedy.features.items()]
+    assert table.splitlines()[2:] == rows
 
 
 def test_readme__begins_with_a_game_that_was_played() -> None:

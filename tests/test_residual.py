@@ -3,16 +3,20 @@
 import signal
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from fivedice.agents.base import Base
 from fivedice.agents.baselines import GREEDY
 from fivedice.agents.checkpoint import load_checkpoint, read_base, read_card
 from fivedice.agents.config import TrainConfig
+from fivedice.agents.network import Network
+from fivedice.agents.residual import ResidualExtractor
 from fivedice.agents.resume import restore
 from fivedice.agents.seat_vec_env import SeatVecEnv
 from fivedice.agents.trainer import Progress, Training
@@ -162,12 +166,117 @@ def test_base_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path)
         restore(Training(replace(config, base_span=0.0), tmp_path, lambda progress: None))
 
 
-def test_base_span__of_a_game_whose_greedy_does_not_tell_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"greedy does not tell what .* SET Cubed; use base_span=0"):
-        Training(replace(CONFIG, game="set_cubed", base_span=1.0), tmp_path, lambda progress: None)
+def test_base_span__of_a_policy_that_does_not_tell_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"random does not tell what .* SET Cubed; use base_span=0"):
+        SeatVecEnv("set_cubed", 2, base="random", base_span=1.0)
 
 
 @pytest.mark.parametrize("span", [-1, "wide", float("inf"), None, True])
 def test_base_span__of_a_card_must_be_a_number(span: object) -> None:
     with pytest.raises(ValueError, match="it must be a number from 0 up"):
         read_base({"base": "greedy", "base_span": span}, SHOWDOWN)
+
+
+# Features of actions.
+
+FEATURES = replace(CONFIG, game="showdown_yahtzee", base_span=1.5, base_features=True)
+
+
+def seen_with_features(view: View, base: Base) -> NDArray[np.float32]:
+    return np.concatenate([view.observations, base.shown(view)], axis=1)
+
+
+def showdown_view() -> View:
+    batch = Batch(SHOWDOWN, 300)
+    batch.reset(5)
+    for _ in range(25):
+        batch.step(GREEDY.act(batch.view()))
+    return batch.view()
+
+
+def test_base_features__are_shown_in_spans_after_what_the_base_holds() -> None:
+    view, base = showdown_view(), Base(GREEDY, 1.5, 0.2, features=True)
+    near, greedy = Base(GREEDY, 1.5, 0.2).shown(view), GREEDY.of(SHOWDOWN)
+    shown = base.shown(view)
+    assert base.feature_names(SHOWDOWN) == list(greedy.features) == ["lasting", "taken", "placing"]
+    assert np.array_equal(shown[:, : near.shape[1]], near)
+    features = shown[:, near.shape[1] :].reshape(len(view), 3, -1)
+    expected = greedy.action_features(view, GREEDY.action_values(view), near > 0)
+    assert np.allclose(features * 1.5, expected, atol=1e-6)
+    assert np.abs(features).max() < 4.0  # so that nothing was cut off
+    assert not features.transpose(0, 2, 1)[near == 0].any()
+    assert features.any(axis=(0, 2)).all()
+    far = Base(GREEDY, 0.001, 0.2, features=True).shown(view)
+    assert np.abs(far).max() <= 4.0
+    env = SeatVecEnv(SHOWDOWN, 8, base="greedy", base_span=1.5, base_features=True)
+    assert env.observation_space.contains(env.reset()[0])
+
+
+def test_base_features__weigh_alike_for_all_actions(tmp_path: Path) -> None:
+    view, base = showdown_view(), Base(GREEDY, 1.5, features=True)
+    network = Training(FEATURES, tmp_path, lambda progress: None).policy().network
+    seen = seen_with_features(view, base)
+    plain = network.logits(seen)
+    tensors = {name: tensor.copy() for name, tensor in network.tensors.items()}
+    assert not tensors["policy.query.weight"].any()
+    tensors["policy.query.bias"][:] = (0.5, 0.0, -2.0)
+    weighed = Network(
+        tensors, seen.shape[1], view.masks.shape[1], network.net_arch, "tanh", residual=True, num_features=3
+    ).logits(seen)
+    features = seen[:, -3 * view.masks.shape[1] :].reshape(len(view), 3, -1)
+    added = CONFIG.base_logit * (0.5 * features[:, 0] - 2.0 * features[:, 2])
+    assert np.allclose(weighed - plain, added, atol=1e-4)
+    assert np.abs(added).max() > 0.1
+    assert np.array_equal(network.values(seen), network.values(seen * _only_observation(view, seen)))
+
+
+def _only_observation(view: View, seen: NDArray[np.float32]) -> NDArray[np.float32]:
+    kept = np.ones(seen.shape[1], np.float32)
+    kept[view.observations.shape[1] + view.masks.shape[1] :] = 0.0
+    return kept
+
+
+def test_base_features__play_the_same_in_torch_in_a_file_and_after_a_resume(tmp_path: Path) -> None:
+    training, view = train(tmp_path, FEATURES), showdown_view()
+    loaded = load_checkpoint(tmp_path / "last.safetensors")
+    assert loaded.base == Base(GREEDY, 1.5, features=True)
+    assert np.abs(loaded.network.tensors["policy.query.weight"]).max() > 0.0
+    seen = seen_with_features(view, loaded.base)
+    with torch.no_grad():
+        distribution = training.model.policy.get_distribution(torch.from_numpy(seen))
+        values = training.model.policy.predict_values(torch.from_numpy(seen))
+    expected = distribution.distribution.logits  # type: ignore[union-attr]  # a categorical one has it
+    assert torch.allclose(torch.from_numpy(loaded.network.logits(seen)).log_softmax(dim=1), expected, atol=1e-4)
+    assert np.allclose(loaded.network.values(seen), values[:, 0], atol=1e-4)
+    assert np.array_equal(loaded.act(view), training.policy().act(view))
+
+    resumed = Training(replace(FEATURES, total_timesteps=5 * UPDATE), tmp_path, lambda progress: None)
+    assert restore(resumed) == []
+    assert np.array_equal(resumed.policy().act(view), loaded.act(view))
+    assert resumed.learn()
+    with pytest.raises(ValueError, match=r"is a run with base_features=\['lasting'.*, not with base_features=\[\]"):
+        restore(Training(replace(FEATURES, base_features=False), tmp_path, lambda progress: None))
+
+
+@pytest.mark.parametrize("features", [True, ["lasting"], ["lasting", "placing", "taken"], "lasting"])
+def test_base_features__of_a_card_must_be_those_of_this_version(features: object) -> None:
+    card = {"base": "greedy", "base_span": 1.0, "base_features": ["lasting", "taken", "placing"]}
+    assert read_base(card, SHOWDOWN) == Base(GREEDY, 1.0, features=True)
+    with pytest.raises(
+        ValueError, match=r"gives base_features as .*; this version's are \['lasting', 'taken', 'placing'\]"
+    ):
+        read_base(card | {"base_features": features}, SHOWDOWN)
+    with pytest.raises(ValueError, match="no features of actions in Yum"):
+        read_base(card, YUM)
+
+
+def test_base_features__their_weights_are_logged(tmp_path: Path) -> None:
+    training = train(tmp_path, FEATURES)
+    events = EventAccumulator(str(tmp_path)).Reload()
+    logged = [events.Scalars(f"features/{name}")[-1].value for name in training.feature_names]
+    extractor = cast(ResidualExtractor, training.model.policy.mlp_extractor)
+    seen = torch.from_numpy(seen_with_features(showdown_view(), Base(GREEDY, 1.5, features=True)))
+    weights = extractor.weights(seen).mean(dim=0).tolist()
+    assert len(logged) == len(weights) == 3
+    assert np.sign(logged).tolist() == np.sign(weights).tolist()  # one update later, and in other positions
+    assert np.abs(logged).max() > 0.01
