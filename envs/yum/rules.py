@@ -173,6 +173,7 @@ def open_boxes(boxes: NDArray[np.int8]) -> int:
 
 @kernel(inline=True)
 def any_open(boxes: NDArray[np.int8]) -> bool:
+    """Whether a box is still to be filled."""
     words = boxes.view(np.uint32)
     return bool((words[0] | words[1] | words[2]) & 0x80808080)  # OPEN alone is below 0
 
