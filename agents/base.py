@@ -74,6 +74,19 @@ class Base:
         return np.concatenate([near, features.reshape(len(near), -1)], axis=1)
 
 
+def make_base(policy: Policy | None, span: float, keep_span: float, features: bool) -> Base | None:
+    """A base, or None for no policy.
+
+    Raises:
+        ValueError: there is no policy of which the others could be shown.
+    """
+    if policy is not None:
+        return Base(policy, span, keep_span, features)
+    if span or keep_span or features:
+        raise ValueError("base_span, base_keep_span and base_features say what is shown of a base; use base='greedy'")
+    return None
+
+
 @kernel
 def show_near(values: NDArray[np.float64], span: float, keep_span: float, shown: NDArray[np.float32]) -> None:
     """Write into zeros (N, num_actions) how near each action's value is to the highest of its row, in spans."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
-from fivedice.agents.base import BASES, Base
+from fivedice.agents.base import BASES, Base, make_base
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.option import Value
 
@@ -157,9 +157,8 @@ class TrainConfig:
 
     def make_base(self) -> Base | None:
         """What the learner starts from, if anything."""
-        if self.base is None:
-            return None
-        return Base(BASES[self.base], self.base_span, self.base_keep_span, self.base_features)
+        policy = BASES[self.base] if self.base else None
+        return make_base(policy, self.base_span, self.base_keep_span, self.base_features)
 
     def network_settings(self) -> dict[str, Any]:
         """What the networks of a run, its snapshots and its start have in common; see `CheckpointPolicy.settings`."""

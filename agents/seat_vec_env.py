@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
-from fivedice.agents.base import MOST_SPANS, Base
+from fivedice.agents.base import MOST_SPANS, make_base
 from fivedice.envs import load_game
 from fivedice.envs.batch import Rows
 from fivedice.envs.spec import Game
@@ -72,9 +72,9 @@ class SeatVecEnv(VecEnv):
         if not isinstance(reward_scale, (int, float)) or not np.isfinite(reward_scale):
             raise ValueError(f"reward_scale={reward_scale!r} is not possible; use a finite number")
         self.reward_scale = reward_scale
-        self.standard_form, self.base = standard_form, None
-        if base is not None:
-            self.base = Base(load_policy(base), base_span, base_keep_span, base_features)
+        policy = None if base is None else load_policy(base)
+        self.standard_form, self.base = standard_form, make_base(policy, base_span, base_keep_span, base_features)
+        if self.base is not None:
             self.base.check(self.game)
         if standard_form and self.game.standard is None:
             raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")

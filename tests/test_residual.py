@@ -166,6 +166,12 @@ def test_base_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path)
         restore(Training(replace(config, base_span=0.0), tmp_path, lambda progress: None))
 
 
+def test_base_span__without_a_base_is_refused() -> None:
+    for settings in ({"base_span": 1.0}, {"base_keep_span": 1.0}, {"base_features": True}):
+        with pytest.raises(ValueError, match="say what is shown of a base; use base='greedy'"):
+            SeatVecEnv("yum", 2, **settings)  # type: ignore[arg-type]  # of several types
+
+
 def test_base_span__of_a_policy_that_does_not_tell_is_refused() -> None:
     with pytest.raises(ValueError, match=r"random does not tell what .* SET Cubed; use base_span=0"):
         SeatVecEnv("set_cubed", 2, base="random", base_span=1.0)
