@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from fivedice.agents.arena import Estimate, evaluate
-from fivedice.agents.baselines import optimum
+from fivedice.agents.baselines import GREEDY, optimum
 from fivedice.agents.checkpoint import load_checkpoint, read_card
 from fivedice.agents.config import CONFIG
 from fivedice.agents.detail.tally import Detail, Tally, detail_of
@@ -30,6 +30,7 @@ from fivedice.envs.view import Policy, View
 
 PAGE = "report.html"
 YARDSTICKS = ("random", "greedy")
+FEATURE = "features/"  # the scalars of weights
 SEED = 3_000_017  # of the games that the page is made of; no game of training or evaluation is one of them
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
@@ -131,6 +132,7 @@ def write_report(run: Run, out: Path, *, games: int) -> list[Path]:
         ("Wins", _wins(run, out)),
         ("Opponents", _pool(run, out)),
         ("Entropy", _entropy(run, out)),
+        ("Features of actions", _features(run, out)),
         ("Speed", _speed(run, out)),
         ("Where the points go", _boxes(run, out, games)),
         ("Settings", _settings(run)),
@@ -236,6 +238,27 @@ def _entropy(run: Run, out: Path) -> str:
     path = out / "entropy.png"
     draw_lines([Line("learner", run.scalars[tag], colour=0)], {}, path, y="entropy / log(legal actions)", height=2.6)
     return f"{_image(path, 'entropy over the run')}<p>1 is random play, 0 is decided; where there is a choice.</p>"
+
+
+def _features(run: Run, out: Path) -> str:
+    tags = sorted(tag for tag in run.scalars if tag.startswith(FEATURE))
+    if not tags:
+        return ""
+    meanings: dict[str, str] = getattr(GREEDY.of(run.game), "features", {})
+    path = out / "features.png"
+    lines = [
+        Line(tag.removeprefix(FEATURE), _smooth(run.scalars[tag]), colour=number) for number, tag in enumerate(tags)
+    ]
+    draw_lines(lines, {}, path, y="weight", height=3.2)
+    rows = [
+        [line.name, f"{run.scalars[tag][-1, 1]:+.2f}", meanings.get(line.name, "")]
+        for line, tag in zip(lines, tags, strict=True)
+    ]
+    return (
+        f"{_image(path, 'weights of features over the run')}<p>What one more of each feature is worth to the learner, "
+        "in the unit of what its base expects of an action; the mean over positions.</p>"
+        f"{_table(['feature', 'weight at the end', 'of what'], rows)}"
+    )
 
 
 def _speed(run: Run, out: Path) -> str:

@@ -88,6 +88,18 @@ def test_report__alone_and_without_checkpoints(tmp_path: Path) -> None:
     assert "<h2>Opponents</h2>" not in page
 
 
+def test_report__of_features_has_their_weights(tmp_path: Path) -> None:
+    config = replace(
+        SETTINGS, game="showdown_yahtzee", base="greedy", base_span=2.0, base_features=True, eval_every=1024
+    )
+    folder = trained(tmp_path / "run", config)
+    written = write_report(read_run(folder), tmp_path / "report", games=4)
+    assert tmp_path / "report" / "features.png" in written
+    page = written[0].read_text()
+    last = read_run(folder).scalars["features/lasting"][-1, 1]
+    assert f"<td>lasting</td><td>{last:+.2f}</td><td>the swing, each chip weighed by the chance" in page
+
+
 def test_report__of_yum_has_the_table_of_boxes(tmp_path: Path) -> None:
     run = trained(tmp_path / "run", replace(SETTINGS, game="yum", num_players=1))
     written = write_report(read_run(run), tmp_path / "out", games=20)
