@@ -22,7 +22,7 @@ from fivedice.envs.random_play import pick, pick_one
 from fivedice.envs.yum import rules
 
 GAME = load_game("yum")
-SIZES = (512, 1024, 2048, 4096, 16384, 65536)
+SIZES = (512, 1024, 2048, 4096, 8192, 16384, 65536)
 SECONDS = 1.0
 PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
 OTHER_BARS = {"showdown_yahtzee": 1.0, "set_cubed": 0.2}  # the same of other games
