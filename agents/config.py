@@ -85,6 +85,8 @@ class TrainConfig:
     """The same for sets of dice to keep, of which the base knows most; base_span, if 0."""
     base_features: bool = False
     """Show what each of these actions leaves behind, too, and learn one weight of it for all of them."""
+    features_only: bool = False
+    """Learn the weights of the features alone, and no logits of the actions' own, which many actions make noisy."""
     start: Path | None = None
     """A checkpoint of the same game and network to begin from, as from points to wins; only its value output is new."""
     value_steps: Annotated[int, whole(least=0)] = 0

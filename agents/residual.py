@@ -52,10 +52,14 @@ class ResidualPolicy(MaskableActorCriticPolicy):
     Args:
         base_logit: the weight of that number at the start.
         num_features: how many further numbers for each action come after these.
+        features_only: whether the last layer stays as it is: no action gets a logit of its own, and where to differ is
+            learned by the weights of the features alone.
     """
 
-    def __init__(self, *args: Any, base_logit: float, num_features: int = 0, **kwargs: Any) -> None:
-        self._base_logit, self._num_features = base_logit, num_features
+    def __init__(
+        self, *args: Any, base_logit: float, num_features: int = 0, features_only: bool = False, **kwargs: Any
+    ) -> None:
+        self._base_logit, self._num_features, self._features_only = base_logit, num_features, features_only
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
@@ -71,12 +75,17 @@ class ResidualPolicy(MaskableActorCriticPolicy):
     def _build(self, lr_schedule: Schedule) -> None:
         super()._build(lr_schedule)
         with torch.no_grad():
-            weight = cast(torch.nn.Linear, self.action_net).weight
+            last = cast(torch.nn.Linear, self.action_net)
+            weight = last.weight
             weight[:, -self._num_actions :] = self._base_logit * torch.eye(self._num_actions)
             query = cast(ResidualExtractor, self.mlp_extractor).query
             if query is not None:
                 query.weight.zero_()
                 query.bias.zero_()
+            if self._features_only:
+                weight[:, : -self._num_actions].zero_()
+                last.bias.zero_()
+                last.requires_grad_(False)
 
     @property
     def _num_actions(self) -> int:

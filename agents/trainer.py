@@ -98,6 +98,11 @@ class Training:
         )
         self.env.seed(config.seed)
         self.feature_names = self.env.base.feature_names(self.game) if self.env.base else []
+        residual = {
+            "base_logit": config.base_logit,
+            "num_features": len(self.feature_names),
+            "features_only": config.features_only,
+        }
         self.model = MaskablePPO(
             ResidualPolicy if config.base else "MlpPolicy",
             self.env,
@@ -115,11 +120,12 @@ class Training:
             policy_kwargs={
                 "net_arch": list(config.net_arch),
                 "activation_fn": ACTIVATIONS[config.activation],
-                **({"base_logit": config.base_logit, "num_features": len(self.feature_names)} if config.base else {}),
+                **(residual if config.base else {}),
             },
             seed=config.seed,
             device=config.device,
         )
+        self.fixed = {name for name, tensor in network_parameters(self.model).items() if not tensor.requires_grad}
         if start is not None:
             take_over(self.model, start.network)
         self._started = time.monotonic()
@@ -156,7 +162,8 @@ class Training:
                 self.env.margin_coef = self._between(config.margin_coef, config.margin_coef_end)
                 learns_policy = before >= config.value_steps
                 for name, parameter in network_parameters(model).items():
-                    parameter.requires_grad_(learns_policy or not name.startswith("policy"))
+                    may_learn = learns_policy or not name.startswith("policy")
+                    parameter.requires_grad_(may_learn and name not in self.fixed)
                 model.learn(rollout, callback=watch, reset_num_timesteps=False)
                 if passes(before, self.steps, config.snapshot_every):
                     self.add_snapshot()
@@ -310,6 +317,8 @@ def check(config: TrainConfig, num_players: int) -> None:
     base = config.make_base()
     if base is not None:
         base.check(game)
+    if config.features_only and not config.base_features:
+        raise ValueError("features_only learns the weights of features; show them by base_features")
     weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
     for name, value in (vars(config) | weights).items():
         may_be_infinite = name in ("max_grad_norm", "target_kl")  # for none

@@ -235,6 +235,10 @@ WRONG = {
         given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1, "--base-keep-span", 1),
         "no turn of SET Cubed has throws between which dice are kept; use base_keep_span=0",
     ),
+    "features alone, of none": (
+        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1, "--features-only"),
+        "features_only learns the weights of features; show them by base_features",
+    ),
     "features without a base": (
         given("train", "--game", "set_cubed", "--base-features"),
         "base_span, base_keep_span and base_features say what is shown of a base; use base='greedy'",

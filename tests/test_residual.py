@@ -286,3 +286,15 @@ def test_base_features__their_weights_are_logged(tmp_path: Path) -> None:
     assert len(logged) == len(weights) == 3
     assert np.sign(logged).tolist() == np.sign(weights).tolist()  # one update later, and in other positions
     assert np.abs(logged).max() > 0.01
+
+
+def test_features_only__leaves_the_logits_of_actions_alone(tmp_path: Path) -> None:
+    training = train(tmp_path, replace(FEATURES, features_only=True, value_steps=UPDATE))
+    num_actions = training.env.table.batch.num_actions
+    tensors = training.policy().network.tensors
+    assert not tensors["policy.1.bias"].any()
+    assert not tensors["policy.1.weight"][:, :-num_actions].any()
+    assert np.array_equal(tensors["policy.1.weight"][:, -num_actions:], CONFIG.base_logit * np.eye(num_actions))
+    for name in ("policy.0.weight", "policy.query.weight", "value.0.weight", "value.1.weight"):
+        assert tensors[name].any()
+    assert np.abs(tensors["policy.query.bias"]).max() > 0.01
