@@ -277,7 +277,7 @@ def test_greedy__refuses_another_game() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"steal": "beat", "chips": (1, 4, 2, 2, 4, 1), "num_players": 3}], ids=str)
 def test_features__are_what_turns_played_for_them_alone_promise(options: dict[str, Any]) -> None:
-    view, _ = positions(40, seed=5, **options)
+    view, _ = positions(20, seed=5, **options)
     greedy = load("greedy").of(GAME)  # type: ignore[attr-defined]  # greedy play has one for each game
     features = greedy.action_features(view, greedy.action_values(view), view.masks == 1)
     chips, beat = tuple(view.options["chips"].tolist()), int(view.options["steal"] == 1)
@@ -307,7 +307,7 @@ def test_features__are_what_turns_played_for_them_alone_promise(options: dict[st
             continue
         for kind, reckoner in enumerate(reckoners):
             for action in np.flatnonzero(mask).tolist():
-                if action < 31 and action % 7:
+                if action < 31 and action % 10:
                     continue  # a slow reckoning: some of the sets to keep
                 expected = reckoner.value(state, action) - reckoner.value(state, best)
                 assert found[kind, action] == pytest.approx(expected, abs=2e-4)
