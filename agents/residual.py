@@ -47,7 +47,7 @@ class ResidualExtractor(MlpExtractor):
 
 
 class ResidualPolicy(MaskableActorCriticPolicy):
-    """See the module. Observations end with one number for each action: 1 for that of the base, else 0.
+    """See the module. Observations end with one number for each action, what the base holds of it, and the features.
 
     Args:
         base_logit: the weight of that number at the start.

@@ -5,8 +5,9 @@ best mean result is taken (Tesauro and Galperin, "On-line policy improvement usi
 that gains over the base shows how much there is to gain in a game that is not solved.
 
 Of some hundred noisy means the highest is too high. So the base's own action stands unless another one is better by
-`SURE` standard errors, and of these that one is taken whose mean, less so many standard errors, is highest. Where the
-base plays nearly perfectly, a rollout then does it little harm, instead of taking noise for better moves.
+`SURE` standard errors, and of these that one is taken whose mean, less so many standard errors, is highest. That keeps
+most noise from being taken for better moves, but not all of it where dozens of actions are close: the README has a game
+in which a rollout is weaker than its base.
 
 The dice of these games are fresh: they come from streams of their own, keyed by the random number that the view holds
 for the decision, and tell nothing about the dice to come. All actions of one decision meet the same dice, so that their

@@ -158,7 +158,7 @@ def run(repetitions: int) -> list[Claim]:
                 f"Yum, {spread(played).text(' M decisions/s')}",
                 ratios(rates, played),
                 "x",
-                RATIO_BARS[name],
+                RATIO_BARS.get(name),
             )
             for name, rates in zip(others, by_game, strict=True)
         ),
