@@ -4,14 +4,15 @@ After each legal action the game is played on to its end, with the base policy i
 best mean result is taken (Tesauro and Galperin, "On-line policy improvement using Monte-Carlo search", NIPS 1996). What
 that gains over the base shows how much there is to gain in a game that is not solved.
 
-Of some hundred noisy means the highest is too high. So the base's own action stands unless another one is better by
-`SURE` standard errors, and of these that one is taken whose mean, less so many standard errors, is highest. That keeps
-most noise from being taken for better moves, but not all of it where dozens of actions are close: the README has a game
-in which a rollout is weaker than its base.
+Of some hundred noisy means the highest is too high, and a rollout that took it at its word could be weaker than its
+base. So there are two rounds. In the first, the actions race against the base's own action, and those that fall behind
+drop out. The one that does best is then compared with the base's own in `CONFIRM` times as many new games, which know
+nothing of how it was chosen, and is taken only if it is better by `SURE` standard errors in these.
 
 The dice of these games are fresh: they come from streams of their own, keyed by the random number that the view holds
-for the decision, and tell nothing about the dice to come. All actions of one decision meet the same dice, so that their
-differences are less noisy than their values, and games of one decision that have come to the same go on as one.
+for the decision, and tell nothing about the dice to come. All actions of one decision meet the same dice, turn by turn
+(`line_up`), so that their differences are less noisy than their values. Games of one decision that have come to the
+same after the action, or after the turn, go on as one.
 """
 
 from typing import Any
@@ -20,16 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.batch import Batch
-from fivedice.envs.chance import STREAM
+from fivedice.envs.chance import STREAM, line_up
 from fivedice.envs.spec import Game, Options
 from fivedice.envs.view import Policy, View
 
 GAMES = 64  # of each action, if not said otherwise
 MOST_GAMES = 100_000
 WIN, POINTS = AIMS = ("win", "points")
-STAGE = 8  # games that are played before the actions are compared again
-SURE = 2.0  # standard errors by which an action must be better than the base's own to be taken instead
-HOPE = 1.0  # standard errors that an action may be behind it, and still be played on
+STAGE = 8  # games of each action before they are compared for the first time; then whenever there are twice as many
+HOPE = 2.0  # standard errors that an action may be behind the base's own, and still be played on
+CONFIRM = 8  # times as many games for the comparison with the one that did best
+SURE = 1.65  # standard errors by which it must be better there: of twenty that are no better, one is
 TILT = 1e-3  # of a win, what a point of the lead is worth: of actions that win as often the higher lead is better
 PLAYOUTS_AT_ONCE = 16_384
 KEY = 0x726F6C6C  # the second word of the playouts' key; the first one is the decision's noise
@@ -40,7 +42,8 @@ class RolloutPolicy:
 
     Args:
         base: who plays these games. What is random in it comes from their streams.
-        games: how many are played of each action at most. An action that falls behind the base's own is given up.
+        games: how many are played of each action at most, and eight times as many of the one that does best in them. An
+            action that falls behind the base's own is given up.
         aim: what is maximised: ``"points"``, own points less the mean of the others', or ``"win"``, the share of the
             win. Leads tell two actions apart in far fewer games than wins do, so they are what counts if not said
             otherwise.
@@ -63,7 +66,7 @@ class RolloutPolicy:
             check(game, options)
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """One action for each row, (N,) int64: the one that is most surely better than the base's own, or that one."""
+        """One action for each row, (N,) int64: one that is surely better than the base's own, or that one."""
         chosen = np.array(self.base.act(view), np.int64)
         choice = np.flatnonzero(view.masks.sum(axis=1) > 1)
         if not len(choice):
@@ -73,24 +76,42 @@ class RolloutPolicy:
         masks = asked.masks.copy()
         masks[np.arange(len(choice)), own] = 0
         rows, actions = np.nonzero(masks)  # the candidates
-        gains = np.zeros((len(rows), 0))  # of each over the base's own action, game by game
-        left = np.arange(len(rows))
-        while len(left) and gains.shape[1] < self.games:
+        left, gains = self._race(asked, rows, actions, own, 0, self.games)
+        means = np.full(masks.shape, -np.inf)
+        means[rows[left], actions[left]] = gains.mean(axis=1)
+        rows = np.flatnonzero(means.max(axis=1) > 0)
+        if not len(rows):
+            return chosen
+        actions = means[rows].argmax(axis=1)
+        left, gains = self._race(asked, rows, actions, own, self.games, CONFIRM * self.games)
+        sure = left[gains.mean(axis=1) > SURE * standard_errors(gains)]
+        chosen[choice[rows[sure]]] = actions[sure]
+        return chosen
+
+    def _race(
+        self,
+        view: View,
+        rows: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        own: NDArray[np.int64],
+        first: int,
+        games: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Play each candidate (C,) against the action `own` (N,) of its row, in as many `games` from ``first`` on.
+
+        Returns the places (L,) of those that have not fallen behind, and their gains over `own`, (L, games).
+        """
+        left, gains = np.arange(len(rows)), np.zeros((len(rows), 0))
+        while len(left) and gains.shape[1] < games:
             played = gains.shape[1]
-            count = min(STAGE, self.games - played)
+            count = min(max(STAGE, played), games - played)
             of_row, where = np.unique(rows[left], return_inverse=True)
             all_rows, all_actions = np.append(rows[left], of_row), np.append(actions[left], own[of_row])
-            results = self._play(asked, all_rows, all_actions, played, count)
-            gained = results[: len(left)] - results[len(left) :][where]
-            rest = np.full((len(rows), count), np.nan)
-            rest[left] = gained
-            gains = np.hstack([gains, rest])
-            left = left[_may_be_better(gains[left])]
-        sure = np.zeros(masks.shape)
-        sure[rows[left], actions[left]] = _surely(gains[left])
-        better = sure.max(axis=1) > 0
-        chosen[choice[better]] = sure[better].argmax(axis=1)
-        return chosen
+            results = self._play(view, all_rows, all_actions, first + played, count)
+            gains = np.hstack([gains, results[: len(left)] - results[len(left) :][where]])
+            hopeful = may_be_better(gains)
+            left, gains = left[hopeful], gains[hopeful]
+        return left, gains
 
     def action_values(self, view: View) -> NDArray[np.float64]:
         """The mean result of each action, (N, num_actions) float64; -inf where it is not legal."""
@@ -125,12 +146,14 @@ class RolloutPolicy:
         options: dict[str, Any] = view.game.options_dict(view.options)
         batch = Batch(view.game, len(rows), num_players=num_players, **options)
         batch.resume(view.states[rows], fresh_streams(view.noise[rows], games))
+        line_up(batch.all_rows, batch.movers, batch.streams)
         batch.step(actions, restart=False)
-        kept, which = _distinct(batch.states, batch.streams)
-        waiting = kept[~batch.over[kept]]
-        while len(waiting):
-            batch.step(self.base.act(batch.view(waiting)), waiting, restart=False)
-            waiting = waiting[~batch.over[waiting]]
+        line_up(batch.all_rows, batch.movers, batch.streams)
+        kept, which = distinct(batch, batch.all_rows)
+        self._play_on(batch, kept, view.seats[rows])
+        kept, place = distinct(batch, kept)
+        which = place[which]
+        self._play_on(batch, kept)
         points, won = batch.results(kept)
         seats = view.seats[rows].astype(np.int64)
         own = which, seats
@@ -141,6 +164,18 @@ class RolloutPolicy:
         result: NDArray[np.float64] = won[own] / won.sum(axis=1)[which] + TILT * ahead
         return result
 
+    def _play_on(self, batch: Batch, rows: NDArray[np.int64], deciders: NDArray[np.int8] | None = None) -> None:
+        """Let the base policy play on in `rows`: to the end, or while it is the turn of these `deciders` (P,)."""
+        while True:
+            waiting = ~batch.over[rows]
+            if deciders is not None:
+                waiting &= batch.movers[rows] == deciders[rows]
+            rows = rows[waiting]
+            if not len(rows):
+                return
+            batch.step(self.base.act(batch.view(rows)), rows, restart=False)
+            line_up(rows, batch.movers, batch.streams)
+
 
 def fresh_streams(noise: NDArray[np.float64], games: NDArray[np.int64]) -> NDArray[np.void]:
     """`STREAM` records (P,) for games of these numbers (P,) after decisions with this noise (P,)."""
@@ -148,35 +183,34 @@ def fresh_streams(noise: NDArray[np.float64], games: NDArray[np.int64]) -> NDArr
     streams["key"][:, 0] = (noise * 4294967296.0).astype(np.int64)
     streams["key"][:, 1] = KEY
     streams["game"][:, 0] = games
+    streams["drawn"] = 4  # some, so that for `line_up` the turn has begun, whether an action draws or not
     return streams
 
 
-def _distinct(states: NDArray[np.void], streams: NDArray[np.void]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows that stand for all, and for each row the place of the one that stands for it.
+def distinct(batch: Batch, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those of `rows` (R,) that stand for all, and for each its place (R,) among these.
 
     Rows with the same state and the same streams, at the same draw, have the same future.
     """
-    content = np.hstack([_bytes(states), _bytes(streams)])
+    content = np.hstack([_bytes(batch.states[rows]), _bytes(batch.streams[rows])])
     joined = np.ascontiguousarray(content).view(np.dtype((np.void, content.shape[1])))[:, 0]
-    _, kept, which = np.unique(joined, return_index=True, return_inverse=True)
-    return kept, which
+    _, kept, place = np.unique(joined, return_index=True, return_inverse=True)
+    return rows[kept], place
 
 
 def _bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(records).view(np.uint8).reshape(len(records), records.itemsize)
 
 
-def _surely(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What is surely gained, (C,), by `gains` (C, games): the mean less `SURE` standard errors."""
-    surely: NDArray[np.float64] = gains.mean(axis=1)
-    if gains.shape[1] > 1:
-        surely -= SURE * gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
-    return surely
+def standard_errors(gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The standard error of each mean (C,) over `gains` (C, games), of two games at least."""
+    errors: NDArray[np.float64] = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+    return errors
 
 
-def _may_be_better(gains: NDArray[np.float64]) -> NDArray[np.bool_]:
+def may_be_better(gains: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which candidates (C,) are worth more games: not those that are behind, or come to the same in every game."""
     ahead: NDArray[np.bool_] = (gains != 0).any(axis=1)
     if gains.shape[1] > 1:
-        ahead &= gains.mean(axis=1) + HOPE * gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1]) > 0
+        ahead &= gains.mean(axis=1) + HOPE * standard_errors(gains) > 0
     return ahead

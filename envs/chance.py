@@ -12,7 +12,7 @@ It is a pair ``(stream, script)``:
 Random words come from Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 SC 2011), a function of (seed, game, stream, draw): no generator has a state that could be shared, lost or disturbed.
 The function gives four words at a time, and a `STREAM` keeps those of the seats for their next draws. So its ``drawn``
-is only ever raised by one, or set to 0 when its ``game`` changes.
+is only ever raised by one, set to a higher multiple of four, or to 0 when its ``game`` changes.
 """
 
 from collections.abc import Iterable
@@ -26,6 +26,7 @@ from fivedice.envs.kernel import kernel
 MAX_SEATS = 6
 NOISE = MAX_SEATS  # stream NOISE + seat holds the random numbers of the policy in that seat
 SEATING = 2 * MAX_SEATS  # the stream that decides who sits where
+TURN = 64  # draws that `line_up` sets aside for a turn; few turns take as many, and one that does has another so many
 BLANK = 0  # in a script
 
 STREAM = np.dtype(
@@ -152,6 +153,22 @@ def fill_noise(rows: NDArray[np.int64], which: NDArray[np.int64], streams: Any, 
     """Write a number in [0, 1) for each of `rows` (R,) from its stream `which` (R,)."""
     for i in range(len(rows)):
         noise[i] = word(streams[rows[i]], which[i]) / 4294967296.0
+
+
+@kernel
+def line_up(rows: NDArray[np.int64], movers: NDArray[np.int8], streams: Any) -> None:
+    """Let every seat that waits in `rows` (R,) go on with its next whole `TURN` of draws; `movers` (N,) does not wait.
+
+    Two games that have parted then meet the same dice again from each seat's next turn on, however many were thrown.
+    """
+    for row in rows:
+        stream = streams[row]
+        for seat in range(MAX_SEATS):
+            if seat != movers[row]:
+                for which in (seat, NOISE + seat):
+                    stream["drawn"][which] = (stream["drawn"][which] + TURN - 1) // TURN * TURN
+                stream["words"][seat] = 0
+        stream["words"][MAX_SEATS] = 0
 
 
 def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArray[np.void]:

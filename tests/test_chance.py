@@ -7,7 +7,19 @@ import pytest
 
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.batch import Batch
-from fivedice.envs.chance import BLANK, MAX_SEATS, STREAM, draw_one, new_script, new_streams, philox, roll_dice, word
+from fivedice.envs.chance import (
+    BLANK,
+    MAX_SEATS,
+    NOISE,
+    STREAM,
+    draw_one,
+    line_up,
+    new_script,
+    new_streams,
+    philox,
+    roll_dice,
+    word,
+)
 from fivedice.envs.dice import KEEP_ALL, THROWS, throw, throw_number
 
 FACES = 6
@@ -69,6 +81,23 @@ def test_word__nothing_is_left_over_for_the_next_game(left_over: int) -> None:
         word(stream, 0)
     stream["game"][1], stream["drawn"][:] = 1, 0
     assert word(stream, 0) == philox(0, 0, 0, 1, *stream["key"].tolist())[0]
+
+
+def test_line_up__seats_that_wait_go_on_with_a_whole_turn() -> None:
+    streams = new_streams(1, 2)
+    for row, draws in enumerate((3, 65)):
+        for _ in range(draws):
+            for which in (0, 1, NOISE + 1):
+                word(streams[row], which)
+    line_up(np.array([0, 1]), np.array([0, 0], np.int8), streams)
+    for row, (draws, turns) in enumerate(((3, 1), (65, 2))):
+        assert streams[row]["drawn"][[0, 1, 2, NOISE, NOISE + 1]].tolist() == [draws, 64 * turns, 0, 0, 64 * turns]
+        key = streams[row]["key"].tolist()
+        assert word(streams[row], 1) == philox(16 * turns, 1, row, 0, *key)[0]
+        assert word(streams[row], 0) == philox(draws // 4, 0, row, 0, *key)[draws % 4]
+    once = streams.copy()
+    line_up(np.array([0]), np.array([1, 1], np.int8), streams)
+    assert streams[1] == once[1]
 
 
 def test_faces__fair_in_every_slot() -> None:

@@ -14,7 +14,7 @@ from fivedice.agents.policy import load_all, read_rollout
 from fivedice.agents.rollout import POINTS, WIN, RolloutPolicy, fresh_streams
 from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
-from fivedice.envs.chance import new_streams
+from fivedice.envs.chance import line_up, new_streams
 from fivedice.envs.view import View
 
 YUM, YAHTZEE_JR = load_game("yum"), load_game("yahtzee_jr")
@@ -117,6 +117,26 @@ def test_dice__are_the_same_for_all_actions_of_a_decision() -> None:
     assert fresh_streams(noise[:1], np.array([4]))[0] != streams[0]
 
 
+@pytest.mark.parametrize("game", ["yum", "yahtzee_jr", "showdown_yahtzee"])
+def test_dice__are_the_same_again_after_a_turn_with_other_throws(game: str) -> None:
+    """Of two games that part at once, one throws all dice again, the other none."""
+    batch = Batch(load_game(game), 40)
+    batch.reset(3)
+    batch.states[20:], batch.streams[20:] = batch.states[:20], batch.streams[:20]
+    batch.show()
+    first, seen, rows = batch.movers.copy(), np.zeros((40, 2), np.int64), np.arange(40)
+    while not seen.all():
+        fewest, most = (batch.masks.argmax(axis=1), batch.num_actions - 1 - batch.masks[:, ::-1].argmax(axis=1))
+        before = batch.movers.copy()
+        batch.step(np.where(np.arange(40) < 20, fewest, most), rows, restart=False)
+        line_up(rows, batch.movers, batch.streams)
+        again = (before != batch.movers) & (batch.movers == first) & ~seen.any(axis=1)
+        drawn = batch.streams["drawn"][rows, first]
+        seen[again] = np.column_stack([drawn, batch.streams["words"][rows, first, (drawn - 1) & 3]])[again]
+    np.testing.assert_array_equal(seen[:20], seen[20:])
+    assert len(np.unique(seen[:, 1])) == 20
+
+
 def test_act__leaves_the_game_alone() -> None:
     batch = Batch(YAHTZEE_JR, 20)
     batch.reset(3)
@@ -166,6 +186,60 @@ def test_act__plays_games_that_have_come_to_the_same_once() -> None:
     RolloutPolicy(base, 4).action_values(batch.view())
     assert int(batch.masks.sum()) > 31
     assert base.asked[0] <= 4 * (5 + int(batch.masks[0, 31:].sum()))
+
+
+def test_act__plays_games_that_have_come_to_the_same_after_the_turn_once() -> None:
+    """Whether player_0 throws once more or not, the last box but one is crossed out in nearly every game."""
+    batch = Batch(YUM, 1, zeros="free")
+    batch.reset(1)
+    batch.states["boxes"][0, :2] = 0
+    batch.states["boxes"][0, 0, 11] = -1
+    batch.states["boxes"][0, 1, 0] = -1
+    batch.states["dice"][0] = [1, 2, 3, 4, 6]
+    batch.states["throws_left"] = 1
+    batch.show()
+    candidates, games = int(batch.masks.sum()), 8
+    seats: list[int] = []
+
+    class Watched:
+        name = "watched"
+
+        def act(self, view: View) -> NDArray[np.int64]:
+            seats.extend(view.seats.tolist())
+            return GREEDY.act(view)
+
+    RolloutPolicy(Watched(), games).action_values(batch.view())
+    assert candidates > 30
+    assert seats.count(0) > 15 * games  # different throws
+    assert games <= seats.count(1) <= 3 * (games + 4)  # a turn of three decisions at most
+
+
+# What is only noise
+
+
+class Noisy(RolloutPolicy):
+    """A rollout of 16 games that plays nothing: results are normal, and by `better` higher for action 1."""
+
+    def __init__(self, num_rows: int, better: float) -> None:
+        super().__init__(Counted(), 16)
+        self.results = np.random.default_rng(1).normal(size=(num_rows, 43, 9 * 16))
+        self.results[:, 1] += better
+
+    def _play(
+        self, view: View, rows: NDArray[np.int64], actions: NDArray[np.int64], first: int, count: int
+    ) -> NDArray[np.float64]:
+        return self.results[rows, actions, first : first + count]
+
+
+def test_act__of_many_that_come_to_the_same_seldom_takes_another() -> None:
+    """If the games in which an action did best were counted again, it would be taken in most rows."""
+    view = decisions(YUM, 600)
+    assert (view.masks.sum(axis=1) > 30).all()
+    assert 0.01 < (Noisy(600, 0.0).act(view) != RANDOM.act(view)).mean() < 0.08
+
+
+def test_act__of_many_takes_the_better_one() -> None:
+    assert (Noisy(200, 1.5).act(decisions(YUM, 200)) == 1).mean() > 0.95
 
 
 # Names
