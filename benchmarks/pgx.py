@@ -2,11 +2,11 @@
 
 Random legal play, automatic reset, observation and mask written. Each side has the fastest of several batch sizes, of
 one batch (one device) that spreads its work over the cores and of one batch (one device) for each core. How Pgx is
-driven is a good part of its time in tic-tac-toe, so there are three lines. Pgx at its best has the bar: many steps
-fused in one jitted ``lax.scan``, and the cheap pick that our side has too (a number chooses the k-th legal action).
-The second picks with `jax.random.categorical`, as in its documentation. The third does so with one call a step, as a
-policy outside of JAX needs it. Between two meetings our cores play as many decisions of each game as a call of Pgx. A
-fourth line is against Pgx's one game of dice for two.
+driven is a good part of its time in tic-tac-toe, so there are four lines: many steps fused in one jitted ``lax.scan``,
+or one call a step, as ours is and as a policy outside of JAX needs it; and the cheap pick that our side has too (a
+number chooses the k-th legal action), or `jax.random.categorical`, as in its documentation. Pgx at its best, fused and
+with the cheap pick, has the bar. Between two meetings our cores play as many decisions of each game as a call of Pgx.
+A fifth line is against Pgx's one game of dice for two.
 """
 
 import os
@@ -32,6 +32,7 @@ class Peer(NamedTuple):
 PEERS = (
     Peer("tic_tac_toe", True, (1024, 4096, 16384, 65536), 64, BAR),
     Peer("tic_tac_toe", False, (1024, 4096, 16384, 65536), 64, None),
+    Peer("tic_tac_toe", True, (1024, 4096, 16384, 65536), 1, None),
     Peer("tic_tac_toe", False, (1024, 4096, 16384, 65536), 1, None),
     Peer("backgammon", True, (1024, 4096), 4, None),
 )
