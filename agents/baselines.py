@@ -19,6 +19,7 @@ class RandomPolicy:
 
     def act(self, view: View) -> NDArray[np.int64]:
         """One action for each row, (N,) int64."""
+        view.require_choice()
         actions = np.empty(len(view), np.int64)
         pick(view.masks, view.noise, actions)
         return actions
@@ -38,6 +39,7 @@ class OfEachGame:
 
     def act(self, view: View) -> NDArray[np.int64]:
         """One action for each row, (N,) int64."""
+        view.require_choice()
         return self.of(view.game).act(view)
 
     def action_values(self, view: View) -> NDArray[np.float64]:

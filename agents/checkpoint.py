@@ -177,11 +177,10 @@ class CheckpointPolicy:
         """One action for each row, (N,) int64.
 
         Raises:
-            ValueError: the view is of another game, or of other options or seats.
+            ValueError: the view is of another game, or of other options or seats, or a decision has no legal action.
         """
         self.check(view.game, view.options)
-        if not view.masks.any(axis=1).all():
-            raise ValueError("a row of the view has no legal action: its game is over")
+        view.require_choice()
         if self.base is not None:
             beside = np.concatenate([view.observations, self.base.shown(view)], axis=1)
             return self._choose(beside, view.masks, view.noise)

@@ -12,11 +12,16 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvO
 
 from fivedice.agents.base import MOST_SPANS, make_base
 from fivedice.envs import load_game
-from fivedice.envs.batch import Rows
+from fivedice.envs.batch import Rows, find_illegal
 from fivedice.envs.spec import Game
 from fivedice.envs.standard import show_standard
 from fivedice.envs.table import Opponents, Outcome, Table, load_policy
 from fivedice.envs.view import Policy
+
+MASKED = (
+    "Choose by action_masks(), as MaskablePPO of sb3-contrib does; "
+    "evaluate_policy and MaskableEvalCallback that do so are in sb3_contrib.common.maskable"
+)
 
 
 class SeatVecEnv(VecEnv):
@@ -114,9 +119,18 @@ class SeatVecEnv(VecEnv):
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Take the actions that `step_wait` carries out."""
-        self._actions = np.asarray(actions)
-        if self.standard_form:
-            self._actions = self._shown.names(self._actions)
+        self.table.require_reset("step")
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
+            raise ValueError(
+                f"actions have shape {actions.shape} and dtype {actions.dtype}; "
+                f"use one integer for each of the {self.num_envs} games"
+            )
+        masks = self._shown.masks if self.standard_form else self.table.batch.masks
+        row = find_illegal(self.table.batch.all_rows, actions.astype(np.int64), masks)
+        if row >= 0:
+            raise ValueError(f"game {row}: {self._explain_illegal(row, int(actions[row]))}. {MASKED}")
+        self._actions = self._shown.names(actions) if self.standard_form else actions
 
     def step_wait(self) -> VecEnvStepReturn:
         """Carry out the actions, let the others play, and start the next game where one is over."""
@@ -164,6 +178,7 @@ class SeatVecEnv(VecEnv):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (N, num_actions)."""
+        self.table.require_reset("action_masks")
         masks = self._shown.masks if self.standard_form else self.table.batch.masks
         return masks.astype(np.bool_)
 
@@ -192,6 +207,16 @@ class SeatVecEnv(VecEnv):
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def _explain_illegal(self, row: int, action: int) -> str:
+        batch = self.table.batch
+        if not self.standard_form:
+            return batch.explain_illegal(row, action)
+        names = [
+            f"{legal} ({self.game.name_action(batch.states[row], batch.options, self._shown.actions[row, legal])})"
+            for legal in np.flatnonzero(self._shown.masks[row])
+        ]
+        return f"action {action} is not legal in the standard form that is shown; legal are {', '.join(names)}"
 
     def _last_observations(self, finished: Rows, outcome: Outcome) -> NDArray[np.float32]:
         if self.base is not None:

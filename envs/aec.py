@@ -16,13 +16,14 @@ from pettingzoo import AECEnv
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import SCRIPT, new_streams
 from fivedice.envs.option import Value
+from fivedice.envs.picture import Pictures
 from fivedice.envs.reward import REWARDS
 from fivedice.envs.spec import Game, check_reset_options, unknown_name
 from fivedice.envs.view import View
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 
-RENDER_MODES = ("ansi", "human")
+RENDER_MODES = ("ansi", "human", "rgb_array")
 RESET_OPTIONS = ("script", "game")
 
 
@@ -68,12 +69,13 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
     ) -> None:
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode={render_mode!r} is not possible; use 'ansi', 'human' or None")
+            raise ValueError(f"render_mode={render_mode!r} is not possible; use 'ansi', 'human', 'rgb_array' or None")
         if illegal_action not in ("raise", "terminate"):
             raise ValueError(f"illegal_action={illegal_action!r} is not possible; use 'raise' or 'terminate'")
         self.game = game
         self._batch = Batch(game, 1, num_players=num_players, reward=reward, **options)
         self.render_mode = render_mode
+        self._pictures = Pictures() if render_mode == "rgb_array" else None
         self.illegal_action, self.illegal_reward = illegal_action, float(illegal_reward)
         self.metadata = {
             "name": f"{game.name}_v{game.version}",
@@ -113,10 +115,14 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             seed: play the first game of this seed; None goes on to the next game of the seed in use.
             options: ``"script"``, a list of faces for the next dice thrown, in slot order and whoever throws, before
                 the generator takes over (a 0 leaves that face to it); ``"game"``, which row's game of a batch
-                with this seed to play (0).
+                with this seed to play (0), only together with a seed.
         """
         options = {} if options is None else options
         check_reset_options(options, RESET_OPTIONS)
+        if seed is None and "game" in options:
+            raise ValueError(
+                f"options={{'game': {options['game']!r}}} names a game of a seed; give reset() the seed, too"
+            )
         script: Sequence[int] = options.get("script", ())
         self._batch.reset(seed, first_game=options.get("game", 0), script=script)
         self.agents = self.possible_agents[:]
@@ -136,12 +142,21 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._require_reset("observe")
         batch = self._batch
         seat = self._seats[agent]
+        if not self.agents or self._is_over():
+            return self._observe_end(seat)
         if seat == batch.movers[0]:
             return {"observation": batch.observations[0].copy(), "action_mask": batch.masks[0].copy()}
         return {
             "observation": batch.observe(batch.all_rows, np.array([seat], np.int8))[0],
             "action_mask": np.zeros(batch.num_actions, np.int8),
         }
+
+    def _observe_end(self, seat: int) -> Observation:
+        """What a seat sees when the game is over, even if it was an illegal action that ended it: no one is to move."""
+        batch = self._batch
+        observation = batch.observe(batch.all_rows, np.array([seat], np.int8))[0]
+        batch.layout.named(observation).get("mover", observation[:0])[:] = 0.0
+        return {"observation": observation, "action_mask": np.zeros(batch.num_actions, np.int8)}
 
     def step(self, action: int | None) -> None:
         """Carry out the selected agent's action; None for an agent whose game is over.
@@ -191,10 +206,13 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._batch.masks[0] = 0
         self._deads_step_first()
 
-    def render(self) -> str | None:
-        """The card, the mover and the dice as text (``"ansi"``), or None after printing it (``"human"``)."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The card, the mover and the dice as text (``"ansi"``), or None after printing it (``"human"``), or as a
+        picture, (height, width, 3) uint8, of the same size throughout (``"rgb_array"``)."""
         self._require_reset("render")
         text = self.game.render(self._batch.states[0], self._batch.options)
+        if self._pictures is not None:
+            return self._pictures.draw(text)
         if self.render_mode == "ansi":
             return text
         if self.render_mode == "human":

@@ -8,6 +8,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fivedice.envs import load_game
+from fivedice.envs.picture import Pictures
 from fivedice.envs.spec import Game, check_reset_options
 from fivedice.envs.table import Opponents, Table
 
@@ -26,11 +27,11 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         seat: the seat that is played here, or ``"random"`` for one drawn anew for each game.
         num_players: seats; None for the game's default.
         reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one seat.
-        render_mode: ``"ansi"`` or None.
+        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for pictures (``pip install "fivedice[plot]"``), or None.
         options: the game's options by name.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012  # Gymnasium's own form
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012  # Gymnasium's own form
 
     def __init__(
         self,
@@ -42,9 +43,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode={render_mode!r} is not possible; use 'ansi' or None")
+        if render_mode not in (None, "ansi", "rgb_array"):
+            raise ValueError(f"render_mode={render_mode!r} is not possible; use 'ansi', 'rgb_array' or None")
         self.render_mode = render_mode
+        self._pictures = Pictures() if render_mode == "rgb_array" else None
         self.game = load_game(game) if isinstance(game, str) else game
         self.table = Table(
             self.game, 1, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
@@ -94,14 +96,17 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (num_actions,), as sb3-contrib asks for them."""
+        self.table.require_reset("action_masks")
         masks: NDArray[np.bool_] = self.table.batch.masks[0].astype(np.bool_)
         return masks
 
-    def render(self) -> str | None:
-        """The card, the mover and the dice as text."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The card, the mover and the dice as text, or as a picture, (height, width, 3) uint8."""
+        self.table.require_reset("render")
         if self.render_mode is None:
             return None
-        return self.game.render(self.table.batch.states[0], self.table.batch.options)
+        text = self.game.render(self.table.batch.states[0], self.table.batch.options)
+        return text if self._pictures is None else self._pictures.draw(text)
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.table.batch.masks[0].copy()}

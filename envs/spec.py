@@ -111,7 +111,8 @@ class Game:
         title: as on the box.
         version: the number in the ids; raised when observations, actions, rewards or rules change.
         min_players, max_players, default_players: how many seats there may be.
-        longest: no game has more decisions of one seat than this, but by a chance that is not worth a thought.
+        longest: no game with the default options has more decisions of one seat than this, but by a chance that is not
+            worth a thought.
         face_names: what the faces of a die are called, from 1 up; each one word.
         rules: the module with the verbs.
         layout: the observation's table for an options record, which holds the number of seats too.

@@ -145,13 +145,13 @@ class Table:
 
     def restart(self, rows: Rows) -> None:
         """Start the next game in each of `rows` and play on to the learner's first decision."""
-        self._require_reset("restart")
+        self.require_reset("restart")
         self.batch.restart(rows)
         self._sit_down(rows)
 
     def step(self, actions: NDArray[np.integer[Any]], rows: Rows | None = None) -> None:
         """Carry out the learner's action in each of `rows` and play on to its next decision, or the end of the game."""
-        self._require_reset("step")
+        self.require_reset("step")
         rows = self.batch.all_rows if rows is None else rows
         self.batch.step(actions, rows, restart=False)
         self.paid[rows] = self.owed[rows] + self.batch.rewards[rows, self.seats[rows]]
@@ -229,6 +229,7 @@ class Table:
             batch.step(actions, rows, restart=False)
             self.paid[rows] += batch.rewards[rows, self.seats[rows]]
 
-    def _require_reset(self, method: str) -> None:
+    def require_reset(self, method: str) -> None:
+        """Refuse a `method` that needs a game before there is one."""
         if not self.batch._has_started:
             raise RuntimeError(f"{method}() before the first game: call reset()")

@@ -339,7 +339,9 @@ def _check_rules(game: Game, options: Options, seed: int) -> None:
         legal = np.flatnonzero(mask).tolist()
         _check_told(game, states, options, streams, legal)
         rules.apply(states[0], options, int(generator.choice(legal)), (streams[0], script))
-    _expect(max(decisions) <= game.longest, f"a seat had {max(decisions)} decisions; longest={game.longest}")
+    _expect(int(rules.current_player(states[0])) == mover, "after the end, current_player is not the last mover")
+    if options == game.make_options(num_players):
+        _expect(max(decisions) <= game.longest, f"a seat had {max(decisions)} decisions; longest={game.longest}")
     won = np.zeros(num_players, np.int8)
     rules.winners(states[0], options, won)
     _expect(won.any() and set(won.tolist()) <= {0, 1}, f"the winners are {won}")

@@ -165,6 +165,8 @@ def parse(text: str) -> Transcript:
         number, (name, value) = numbered.pop(0)[0], setting.groups()
         try:
             if name == "num_players":
+                if not value.isdecimal():
+                    raise ValueError(f"num_players={value!r} is not a whole number")
                 num_players = int(value)
             else:
                 options |= game.parse_options({name: value})

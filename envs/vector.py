@@ -9,6 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from fivedice.envs import load_game
+from fivedice.envs.option import is_whole
 from fivedice.envs.spec import Game, check_reset_options
 from fivedice.envs.table import Opponents, Table
 
@@ -47,6 +48,11 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         copy: bool = True,
         **options: Any,
     ) -> None:
+        modes = [mode.value for mode in AutoresetMode]
+        if autoreset_mode not in modes and not isinstance(autoreset_mode, AutoresetMode):
+            raise ValueError(f"autoreset_mode={autoreset_mode!r} is not possible; use {' or '.join(map(repr, modes))}")
+        if not is_whole(num_envs) or num_envs < 1:
+            raise ValueError(f"num_envs={num_envs!r} is not possible; use a whole number from 1 up")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": []}
         self.num_envs, self.copy = num_envs, copy
@@ -140,6 +146,7 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (N, num_actions)."""
+        self.table.require_reset("action_masks")
         return self.table.batch.masks.astype(np.bool_)
 
     def _infos(self) -> dict[str, Any]:

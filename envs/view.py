@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Game, Options
 
 
@@ -47,6 +48,26 @@ class View:
             self.noise[rows],
         )
 
+    def require_choice(self) -> None:
+        """Refuse a decision without a legal action."""
+        row = find_empty(self.masks)
+        if row >= 0:
+            raise ValueError(f"decision {row} has no legal action: its game is over, or another seat is to move")
+
+
+@kernel
+def find_empty(masks: NDArray[np.int8]) -> int:
+    """The first row of `masks` (N, num_actions) that is all 0, or -1."""
+    for row in range(len(masks)):
+        legal = False
+        for action in range(masks.shape[1]):
+            if masks[row, action]:
+                legal = True
+                break
+        if not legal:
+            return row
+    return -1
+
 
 @runtime_checkable
 class Policy(Protocol):
@@ -60,5 +81,6 @@ class Policy(Protocol):
         The same view always gives the same actions: what is random in a policy comes from ``view.noise``.
 
         Raises:
-            ValueError: the policy cannot play this game, or not with these options or seats.
+            ValueError: the policy cannot play this game, or not with these options or seats, or a decision has no
+                legal action.
         """

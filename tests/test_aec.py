@@ -78,7 +78,7 @@ def test_make__both_ways_without_a_warning(name: str) -> None:
     made = pettingzoo.make("aec", game.aec_id, num_players=game.max_players)
     assert len(made.possible_agents) == game.max_players
     assert str(made.unwrapped) == f"{name}_v{game.version}"
-    assert made.unwrapped.metadata["render_modes"] == ["ansi", "human"]
+    assert made.unwrapped.metadata["render_modes"] == ["ansi", "human", "rgb_array"]
 
 
 def test_make__module_functions() -> None:
@@ -93,7 +93,7 @@ def test_make__module_functions() -> None:
         ({"num_players": 2.0}, "num_players=2.0 is not a whole number"),
         ({"reward": "points"}, "reward='points' is not a kind of reward; use 'win' or 'score' or 'margin'"),
         ({"num_players": 1, "reward": "win"}, "reward='win' compares seats and there is only one; use reward='score'"),
-        ({"render_mode": "rgb"}, "render_mode='rgb' is not possible; use 'ansi', 'human' or None"),
+        ({"render_mode": "rgb"}, "render_mode='rgb' is not possible; use 'ansi', 'human', 'rgb_array' or None"),
         ({"illegal_action": "ignore"}, "illegal_action='ignore' is not possible; use 'raise' or 'terminate'"),
         ({"zeroes": "free"}, r"'zeroes' is not a known option of Yum; did you mean 'zeros'\?"),
         ({"zeros": "none"}, "zeros='none' is not a choice of this game; use 'forced' or 'free'"),
@@ -336,9 +336,12 @@ def test_terminate__illegal_action_is_paid_and_ends_the_game() -> None:
     delivered = {}
     for agent in env.agent_iter():
         delivered[agent] = env.last()[1]
-        assert not env.observe(agent)["action_mask"].any()
+        seen = env.observe(agent)
+        assert not seen["action_mask"].any()
+        assert not env.game.layout(env.options_record).named(seen["observation"])["mover"].any()
         env.step(None)
     assert delivered == {"player_0": -3.0, "player_1": 0.0}
+    assert not env.game.layout(env.options_record).named(env.observe("player_0")["observation"])["mover"].any()
 
 
 def test_terminate__next_games_start_with_the_right_agent() -> None:
@@ -570,3 +573,10 @@ def test_close__may_be_called_at_any_time() -> None:
     env.reset(seed=0)
     env.close()
     env.close()
+
+
+def test_reset__a_game_of_no_seed_is_refused() -> None:
+    env = started()
+    with pytest.raises(ValueError, match=r"options=\{'game': 5\} names a game of a seed; give that, too"):
+        env.reset(options={"game": 5})
+    env.reset(seed=1, options={"game": 5})

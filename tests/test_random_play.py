@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from fivedice.agents import load
+from fivedice.envs import load_game
+from fivedice.envs.batch import Batch
 from fivedice.envs.random_play import pick
 
 
@@ -19,3 +22,12 @@ def test_pick__is_the_kth_legal_action(num_actions: int) -> None:
     for mask, number, action in zip(masks, noise, actions, strict=True):
         legal = np.flatnonzero(mask)
         assert action == legal[int(number * len(legal))]
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "optimal"])
+def test_baselines__refuse_a_decision_without_a_legal_action(name: str) -> None:
+    batch = Batch(load_game("yum"), 3)
+    batch.reset(seed=1)
+    batch.masks[1] = 0
+    with pytest.raises(ValueError, match="decision 1 has no legal action: its game is over, or another"):
+        load(name).act(batch.view())

@@ -179,8 +179,8 @@ def test_vector_env__rewards_sum_to_the_payoff(reward: str, mode: AutoresetMode)
     _, infos = env.reset(seed=2)
     while finished < 1000:
         masks = infos["action_mask"]
-        actions = RandomPolicy().act(_only_masks(masks, seed=finished))
-        _, rewards, terminated, _, infos = env.step(np.where(masks.any(axis=1), actions, 0))
+        masks[~masks.any(axis=1), 0] = 1  # finished games, for which the action is ignored
+        _, rewards, terminated, _, infos = env.step(RandomPolicy().act(_only_masks(masks, seed=finished)))
         totals += rewards
         rows = np.flatnonzero(terminated)
         if len(rows):
@@ -409,8 +409,10 @@ def test_render__is_text_or_nothing() -> None:
     env = SeatEnv("yum", render_mode="ansi")
     env.reset(seed=1)
     assert "player_1" in (env.render() or "")
-    assert SeatEnv("yum").render() is None
-    with pytest.raises(ValueError, match="render_mode='human' is not possible; use 'ansi' or None"):
+    silent = SeatEnv("yum")
+    silent.reset(seed=1)
+    assert silent.render() is None
+    with pytest.raises(ValueError, match="render_mode='human' is not possible; use 'ansi', 'rgb_array' or None"):
         SeatEnv("yum", render_mode="human")
 
 
@@ -585,3 +587,17 @@ def test_opponents__bound_to_another_table_are_refused_at_once(tmp_path: Path) -
         SeatEnv("yum", opponents=str(tmp_path / "three.safetensors"))
     with pytest.raises(ValueError, match=r"three plays Yum with 3 seats .*, not Yahtzee Jr. with 3 seats"):
         SeatVectorEnv(2, "yahtzee_jr", opponents=str(tmp_path / "three.safetensors"), num_players=3)
+
+
+def test_seat_env__shows_nothing_before_the_first_game() -> None:
+    env, envs = SeatEnv("yum", render_mode="ansi"), SeatVectorEnv(2, "yum")
+    for ask in (env.render, env.action_masks, envs.action_masks):
+        with pytest.raises(RuntimeError, match=r"before the first game: call reset\(\)"):
+            ask()
+
+
+def test_vector_env__wrong_settings_are_named() -> None:
+    with pytest.raises(ValueError, match="num_envs=0 is not possible; use a whole number from 1 up"):
+        SeatVectorEnv(0, "yum")
+    with pytest.raises(ValueError, match="autoreset_mode='x' is not possible; use 'NextStep' or 'SameStep' or"):
+        SeatVectorEnv(2, "yum", autoreset_mode="x")

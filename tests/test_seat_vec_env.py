@@ -11,6 +11,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor, VecNormalize
 
 from fivedice.agents.baselines import RandomPolicy
@@ -406,3 +407,39 @@ def test_margin_coef__pays_for_the_lead_on_top(num_players: int) -> None:
         rewards, dones = both.step(actions)[1:3]
         assert rewards - plain.step(actions)[1] == pytest.approx(0.5 * lead.step(actions)[1], abs=1e-6)
         finished += dones.sum()
+
+
+@pytest.mark.parametrize("actions", [[-5, 0], [36, 0], [100, 0], [2, 0]])
+def test_standard_form__an_illegal_action_is_refused_by_its_number(actions: list[int]) -> None:
+    env = SeatVecEnv("yahtzee_jr", 2, opponents="random", standard_form=True, seat=0)
+    env.seed(0)
+    env.reset()
+    assert not 0 <= actions[0] < 36 or not env.action_masks()[0, actions[0]]
+    before = env.table.batch.states.tobytes()
+    said = rf"game 0: action {actions[0]} is not legal in the standard form .*; legal are 0 \(keep none\), .*"
+    with pytest.raises(ValueError, match=said + r"Choose by action_masks\(\), as MaskablePPO"):
+        env.step(np.array(actions))
+    assert env.table.batch.states.tobytes() == before
+
+
+@pytest.mark.parametrize("standard_form", [False, True])
+def test_vec_env__actions_that_are_no_integers_are_refused(standard_form: bool) -> None:
+    env = SeatVecEnv("yahtzee_jr", 2, standard_form=standard_form)
+    env.reset()
+    for actions in (np.zeros(2), np.zeros(3, np.int64), np.zeros((2, 1), np.int64)):
+        with pytest.raises(ValueError, match="use one integer for each of the 2 games"):
+            env.step(actions)
+
+
+def test_unmasked_evaluation__names_the_masked_one() -> None:
+    env = SeatVecEnv("yum", 4)
+    with pytest.raises(ValueError, match=r"MaskableEvalCallback that do so are in sb3_contrib\.common\.maskable"):
+        evaluate_policy(masked_ppo(env, n_steps=16), env, n_eval_episodes=4, warn=False)
+
+
+@pytest.mark.parametrize("standard_form", [False, True])
+def test_vec_env__nothing_is_legal_before_the_first_game(standard_form: bool) -> None:
+    env = SeatVecEnv("yahtzee_jr", 2, standard_form=standard_form)
+    for ask in (env.action_masks, lambda: env.step(np.zeros(2, np.int64))):
+        with pytest.raises(RuntimeError, match=r"before the first game: call reset\(\)"):
+            ask()

@@ -482,3 +482,10 @@ def test_layout__digest_and_actions_follow_the_options() -> None:
     assert GAME.action_digest(small) != GAME.action_digest()
     assert GAME.num_actions(small) == 5 * 81 + 60
     assert STANDARD in GAME.options_dict(small).values()
+
+
+def test_names__beside_a_wild_without_a_face_tell_no_points() -> None:
+    table = Table({"D5": "1RO", "E5": "2RO"}, "WILD 2RO 1GS").play("lay WILD on F5")
+    slot = [words.partition(" on ")[0] for words in map(table.words, range(0, 3 * 81, 81))].index("lay 2RO")
+    action = next(a for a in range(81 * slot, 81 * (slot + 1)) if " on G5" in table.words(a))
+    assert table.words(action) == "lay 2RO on G5"

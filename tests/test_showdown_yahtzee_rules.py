@@ -12,7 +12,7 @@ import pytest
 from fivedice.envs.aec import DiceEnv
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import BLANK, new_script, new_streams
-from fivedice.envs.kernel import kernel
+from fivedice.envs.kernel import kernel, plain
 from fivedice.envs.showdown_yahtzee import GAME, rules
 from fivedice.envs.transcript import parse, replay
 
@@ -688,3 +688,29 @@ def test_score_rewards__are_negative_for_what_is_stolen() -> None:
         lost += [amount for agent, amount in env.rewards.items() if agent != mover and amount]
     assert lost
     assert max(lost) < 0
+
+
+def test_end__comes_without_a_decision_of_who_owns_every_card() -> None:
+    """The last seat's turn has nothing in it, so the last mover is the one before, and no dice are left."""
+    board = {space: Card(CARDS[number], 1, 2) for number, space in enumerate(rules.CARD_SPACES)}
+    table = Table(board, (1, 1, 3, 4, 6, 1), pawns=(2, 3), target=2, dice=(1, 1, 3, 4, 6), left=1, last_turns=1)
+    table.play("keep")
+    assert table.is_over()
+    assert table.player == 0
+    layout = GAME.layout(table.options)
+    for seat in range(2):
+        shown, slowly = np.full((2, layout.size), np.nan, np.float32)
+        GAME.observe(table.state, table.options, seat, shown)
+        plain(GAME.observe)(table.state, table.options, seat, slowly)
+        np.testing.assert_array_equal(shown, slowly)
+        seen = layout.named(shown)
+        for piece in ("mover", "dice", "dice_counts", "run", "dice_total", "wanted", "chips_now", "target"):
+            assert not seen[piece].any(), piece
+
+
+def test_names__of_what_is_not_possible_before_the_dice_are_thrown() -> None:
+    table = Table({}, (4,), pawns=(0, 4)).start_turn()
+    assert [GAME.name_action(table.state, table.options, action) for action in (7, 31)] == [
+        "keep slots 1 2 3",
+        "claim Ones",
+    ]

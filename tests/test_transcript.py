@@ -188,3 +188,8 @@ def test_parse__options_not_named_have_their_default() -> None:
     transcript = parse("fivedice/yum-v0\nplayer_0 throws 1 2 3 4 5\n")
     assert transcript.options["high_low"] == "either"
     assert replay(transcript).agent_selection == "player_0"
+
+
+def test_parse__a_number_of_seats_in_words_is_refused() -> None:
+    with pytest.raises(ValueError, match="line 2: num_players='two' is not a whole number"):
+        parse("fivedice/yum-v0\nnum_players: two\n")

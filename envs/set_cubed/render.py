@@ -62,6 +62,8 @@ def name_action(state: Any, options: Any, action: int) -> str:
         if state["faces"][row, column] != EMPTY:
             return f"swap {named}"
         points = int(bonus(options, cell))
+        if is_undeclared(state, options):  # illegal: what it would score depends on the WILD
+            return f"lay {named}"
         if 0 <= shown[slot] < WILD:
             points += int(points_at(state, row, column, int(shown[slot]), 1, options))
         return f"lay {named}: {points}"

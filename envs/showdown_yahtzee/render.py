@@ -41,9 +41,11 @@ def action_names(options: Any) -> tuple[str, ...]:
 
 def name_action(state: Any, options: Any, action: int) -> str:
     """An action in words that show dice, chips and spaces."""
+    player = int(state["player"])
+    if action < TARGET and state["target"] == CHOOSING:  # illegal: there are no dice and nothing to claim yet
+        return action_names(options)[action]
     if action < KEEP_ALL:
         return name_keep(state["dice"], action)
-    player = int(state["player"])
     if action < TARGET:
         card, space = action - CLAIM, int(state["target"])
         chips = chips_now(state, options, card)

@@ -111,12 +111,15 @@ def throw_red_die(state: Any, seat: int, chance: Chance) -> int:
 @kernel
 def pass_dice(state: Any, options: Any, chance: Chance) -> None:
     """Begin the next seat's turn, and the next one's if that has nothing to decide, unless the game is over."""
+    last_mover = state["player"]
     while True:
         if state["last_turns"] == options["num_players"]:
             state["last_turns"] += 1
+            state["player"] = last_mover
             return
         if state["turns"] == options["max_turns"]:
             state["turns"] += 1
+            state["player"] = last_mover
             return
         state["turns"] += 1
         if num_placed(state) == NUM_CARDS:
@@ -130,7 +133,7 @@ def pass_dice(state: Any, options: Any, chance: Chance) -> None:
 def move(state: Any, chance: Chance) -> bool:
     """Move by the red die, again where that is all there is to do; whether the player then has something to decide."""
     player = state["player"]
-    state["dice"][:] = 0
+    choose(state)  # until a space is played for there are no dice
     while True:
         space = (state["pawns"][player] + throw_red_die(state, player, chance)) % NUM_SPACES
         state["pawns"][player] = space
@@ -164,6 +167,7 @@ def choose_target(state: Any, chance: Chance) -> bool:
 @kernel
 def choose(state: Any) -> None:
     """Let the player choose before any dice are thrown."""
+    state["dice"][:] = 0
     state["target"] = CHOOSING
     state["throws_left"] = ALL_THROWS
 
