@@ -1,6 +1,7 @@
 """The command line: ``fivedice list | info | train | report | evaluate | tournament | play | …``."""
 
 import importlib.util
+import io
 import json
 import sys
 import tomllib
@@ -27,7 +28,7 @@ from fivedice.envs.option import Value, written
 from fivedice.envs.spec import Game, Options, unknown_name
 from fivedice.envs.view import Policy
 
-console = Console()
+console = Console(markup=False, emoji=False)  # names of files are no markup
 
 
 def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -120,8 +121,14 @@ def info(file: Path) -> None:
         if isinstance(value, dict):
             shown = written if name == "options" else _card_value
             value = "\n".join(f"{key} {shown(item)}" for key, item in value.items()) or "none"
-        table.add_row(Text(name), Text(str(value)))  # plain: a stranger's card is no markup
+        table.add_row(_plain(name), _plain(str(value)))
     console.print(table)
+    load(file)  # refuses one that is damaged, or that this version cannot play
+
+
+def _plain(text: str) -> Text:
+    """A stranger's text, with what a terminal would take for commands written out."""
+    return Text("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text))
 
 
 def _card_value(item: Any) -> str:
@@ -174,7 +181,7 @@ def report_run(run: Path, *, out: Path | None = None, games: Annotated[int, whol
     folder = run / "report" if out is None else out
     refuse_file(folder, "the report")
     for path in write_report(told, folder, games=games):
-        console.print(path, markup=False, highlight=False, soft_wrap=True)
+        console.print(path, highlight=False, soft_wrap=True)
 
 
 @app.command(name="evaluate")
@@ -216,7 +223,7 @@ def evaluate_policies(
     """
     spec = load_game(game)
     if not policies:
-        raise ValueError("name at least one policy: random, greedy, optimal or a checkpoint file")
+        raise ValueError("name at least one policy: random, greedy, optimal, rollout or a checkpoint file")
     contenders = load_all(policies, deterministic=not sampled)
     seats, chosen = table_for(spec, contenders.values(), seats, options)
     show_evaluation(
@@ -296,14 +303,14 @@ def play_tournament(
             folder,
             workers=workers,
             progress=advance,
-            note=lambda sentence: console.print(f"Note: {sentence}.", markup=False, highlight=False),
+            note=lambda sentence: console.print(f"Note: {sentence}.", highlight=False),
         )
     ranking = rank(tournament, results)
     console.print(tournament_tables(tournament, ranking))
     written = write_results(tournament, ranking, folder)
-    console.print(f"\nWritten: {', '.join(map(str, written))}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"\nWritten: {', '.join(map(str, written))}", highlight=False, soft_wrap=True)
     if PICTURE not in [path.name for path in written]:
-        console.print("For a picture: pip install 'fivedice[plot]'", markup=False, highlight=False)
+        console.print("For a picture: pip install 'fivedice[plot]'", highlight=False)
 
 
 @app.command
@@ -344,6 +351,10 @@ def play(
     spec = load_game(game)
     rivals = [load(name) for name in against or ["greedy"]]
     seats, chosen = table_for(spec, rivals, seats, options)
+    if against and spec.make_options(seats, chosen)["num_players"] == 1:
+        raise ValueError("nobody else sits at a table of one seat; leave out --against, or use more --seats")
+    if sys.stdin is None:
+        raise ValueError("standard input is closed, and there your choices are read; run it in a terminal")
     advised = find_adviser(spec, seats, chosen, adviser) if advice or adviser is not None else None
     play_game(
         spec,
@@ -403,8 +414,11 @@ def exploit(
     from fivedice.agents.checkpoint import CheckpointPolicy
     from fivedice.agents.exploit import exploit as reckon
     from fivedice.agents.report import exploitability_table, progress_bar
+    from fivedice.agents.rollout import RolloutPolicy
 
     game, asked = load_game("yahtzee_jr"), load(policy)
+    if isinstance(asked, RolloutPolicy):
+        raise ValueError("a rollout cannot be reckoned, it plays out too many boards; use its base or a checkpoint")
     plays = getattr(asked, "game", game)  # only a checkpoint is bound to one
     if plays is not game:
         raise ValueError(f"{asked.name} plays {plays.title}; only policies for {game.title} can be reckoned")
@@ -443,15 +457,22 @@ def table_for(
 
 def main() -> None:
     """Run the command line; what is wrong with the input is said in one sentence, with exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no ± ends no training
     try:
         app(sys.argv[1:])
     except (ValueError, OSError, MemoryError) as error:
-        Console(stderr=True).print(f"fivedice: {error}", style="red", highlight=False, markup=False, soft_wrap=True)
+        _complain(f"fivedice: {error}")
         sys.exit(2)
     except ModuleNotFoundError as error:
         extra = "plot" if error.name == "matplotlib" else "train"
         said = f"fivedice: this needs {error.name}, which comes with: pip install 'fivedice[{extra}]'"
-        Console(stderr=True).print(said, style="red", highlight=False, markup=False, soft_wrap=True)
+        _complain(said)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _complain(sentence: str) -> None:
+    Console(stderr=True, markup=False, emoji=False).print(sentence, style="red", highlight=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -21,6 +22,8 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         write(temporary)
         temporary.chmod(0o644)
         temporary.replace(path)
+    except SafetensorError as error:  # as of a full disk
+        raise OSError(f"{path} cannot be written: {error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 

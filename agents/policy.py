@@ -1,6 +1,7 @@
 """Policies by name."""
 
 import importlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     Raises:
         ValueError: there is no such policy, or the file is not a checkpoint that this version can play.
     """
+    if not isinstance(name, (str, Path)) or not str(name):
+        raise ValueError(f"{name!r} is not the name of a policy; use {', '.join(map(repr, NAMES))} or a path")
     if name == "random":
         return RandomPolicy()
     if name == "greedy":
@@ -54,7 +57,8 @@ def read_rollout(name: str) -> tuple[str, int, str]:
     """The base, the games of each action and the aim that the name of a rollout says; see `load`."""
     words = name.split(":")[1:]
     aim = words.pop() if words and words[-1] in AIMS else POINTS
-    games = int(words.pop()) if words and words[-1].isdecimal() and len(words[-1]) < 10 else GAMES
+    is_number = bool(words) and re.fullmatch(r"-?\d{1,9}", words[-1]) is not None
+    games = int(words.pop()) if is_number else GAMES
     base = ":".join(words) if words else "greedy"  # the path of a checkpoint may have a colon in it
     if not base or base.endswith(":"):
         raise ValueError(

@@ -20,6 +20,7 @@ from fivedice.agents.detail.tally import Detail, Measure, Tally
 if TYPE_CHECKING:
     from fivedice.agents.exploit import Exploitability
 
+NAME, NUMBER = 9, 7  # characters that a contender's name and a figure have at least in a narrow terminal
 NARROW = 0.1  # points: how narrow an interval the tables say the cost of
 PICTURES = (".png", ".svg", ".pdf")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by all eyes (Okabe and Ito)
@@ -46,17 +47,17 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
     is_adjusted = any(standing.adjusted_points is not None for standing in standings)
     notes = ["± is the 95 % interval" + ("" if optimum is None else f"; the exact optimum is {optimum:.4f} points")]
     table = plain_table()
-    table.add_column("contender", overflow="fold")
-    table.add_column("points a game", justify="right", no_wrap=True)
+    table.add_column("contender", overflow="fold", min_width=NAME)
+    table.add_column("points a game", justify="right", overflow="fold", min_width=NUMBER)
     if is_adjusted:
-        table.add_column("adjusted", justify="right", no_wrap=True)
+        table.add_column("adjusted", justify="right", overflow="fold", min_width=NUMBER)
         notes.append("adjusted: without the luck of the dice, by exact values; estimates the same mean")
         notes.append(f"games for ± {NARROW}: what each takes to be that narrow, in games of each pairing")
     if optimum is not None:
         table.add_column("of optimum", justify="right")
     if is_adjusted:
         for kind in ("games", "adjusted"):
-            table.add_column(f"{kind}\nfor ± {NARROW}", justify="right", no_wrap=True)
+            table.add_column(f"{kind}\nfor ± {NARROW}", justify="right", overflow="fold", min_width=NUMBER)
     for standing in standings:
         told = [standing.points]
         if standing.adjusted_points is not None:
@@ -78,9 +79,9 @@ def wins_table(standings: Sequence[Standing], *, num_players: int) -> Group:
     is_adjusted = any(standing.adjusted_wins for standing in standings)
     table = plain_table()
     for heading in ("contender", "against"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", min_width=NAME)
     for heading in ("wins", "adjusted") if is_adjusted else ("wins",):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
     for standing in standings:
         for place, rival in enumerate(standing.wins):
             told = [wins[rival] for wins in (standing.wins, standing.adjusted_wins) if rival in wins]

@@ -153,12 +153,12 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
         policy.name = f"best-{read_card(path)['steps']:09d}"
         figures = {name: Estimate(*figures) for name, figures in found["figures"].items()}
         training.champions.append(Champion(found["number"], policy, figures))
+        training.next_champion = found["number"] + 1
+    # Snapshots of after the last save would be taken for those that get their numbers from now on.
+    _remove_snapshots_but_of(training)
     if notes["reward"] != training.env.table.batch.reward:
         training.best, training.champions = -float("inf"), []
         told.append("reward differs from the stopped run's: the best checkpoint is chosen anew")
-
-    # Snapshots of after the last save would be taken for those that get their numbers from now on.
-    _remove_snapshots_but_of(training)
     batch, why_not = training.env.table.batch, ""
     if len(tensors["games.states"]) != batch.states.nbytes:
         why_not = "n_envs differs from the stopped run's"

@@ -1,11 +1,16 @@
 """A training run as the command line starts it: its folder, its progress, and the table at its end."""
 
 import json
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -15,7 +20,7 @@ from fivedice.agents.evaluation import show_evaluation
 from fivedice.agents.files import refuse_file, write_whole
 from fivedice.agents.policy import load
 from fivedice.agents.report import figure
-from fivedice.agents.resume import restore
+from fivedice.agents.resume import FILE, restore
 from fivedice.agents.trainer import FINAL_SEED, Training, check, load_start
 from fivedice.agents.trainer import Progress as Told
 from fivedice.envs import load_game
@@ -29,28 +34,62 @@ def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
     check(config, int(record["num_players"]))
     start = load_start(config) if resume is None else None
     best = optimum(game, record)
+    if resume is not None:
+        check_resumed(config, resume)
     folder = resume if resume is not None else new_folder(config)
-    with Bar(console, config.total_timesteps) as bar:
-        training = Training(config, folder, bar.tell, best, start)
+    with only_one(folder), Bar(console, config.total_timesteps) as bar:
+        try:
+            training = Training(config, folder, bar.tell, best, start)
+        except BaseException:
+            if resume is None:
+                shutil.rmtree(folder)  # nothing has begun, and its name is free again
+            raise
         if resume is not None:
             for note in restore(training):
-                console.print(f"Note: {note}.", markup=False)
+                console.print(f"Note: {note}.")
+            if training.steps > config.total_timesteps:
+                raise ValueError(
+                    f"{folder} has made {training.steps:,} decisions; "
+                    f"total_timesteps={config.total_timesteps} is less, use more to go on"
+                )
         settings = json.dumps(asdict(config), indent=2, default=str)
         write_whole(folder / CONFIG, partial(_write_text, text=settings))
         seats = f"{training.num_players} seat{'s' * (training.num_players > 1)}"
         console.print(
-            f"{training.game.title}, {seats}, reward {training.env.table.batch.reward}: {folder}", markup=False
+            f"{training.game.title}, {seats}, reward {training.env.table.batch.reward}: {folder}", soft_wrap=True
         )
         finished = training.learn()
     if not finished:
-        console.print(
-            f"Stopped after {training.steps:,} decisions; go on with: fivedice train --resume {folder}", markup=False
-        )
+        command = f"fivedice train --resume {shlex.quote(str(folder))}"
+        console.print(f"Stopped after {training.steps:,} decisions; go on with: {command}", soft_wrap=True)
         return
     show_standings(training, console)
-    console.print(
-        f"\nPlay against it:  fivedice play {config.game} --against {folder / 'best.safetensors'}", markup=False
-    )
+    best_file = shlex.quote(str(folder / "best.safetensors"))
+    if training.num_players == 1:
+        console.print(f"\nEvaluate it again:  fivedice evaluate {config.game} {best_file}", soft_wrap=True)
+    else:
+        console.print(f"\nPlay against it:  fivedice play {config.game} --against {best_file}", soft_wrap=True)
+
+
+def check_resumed(config: TrainConfig, folder: Path) -> None:
+    """Refuse settings that only a new run can have."""
+    stored = json.loads((folder / CONFIG).read_text())
+    for name in ("seed", "name", "runs"):
+        value = getattr(config, name)
+        value = str(value) if isinstance(value, Path) else value
+        if name in stored and value != stored[name]:
+            raise ValueError(f"{folder} goes on with {name}={stored[name]!r}; leave out --{name}, or begin a new run")
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Keep any other process from training in the same folder meanwhile."""
+    lock = FileLock(folder / ".lock", timeout=0)
+    try:
+        with lock:
+            yield
+    except Timeout:
+        raise ValueError(f"another process is training in {folder}; wait for it, or begin a new run") from None
 
 
 def new_folder(config: TrainConfig) -> Path:
@@ -63,9 +102,10 @@ def new_folder(config: TrainConfig) -> Path:
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
-            raise ValueError(
-                f"{folder} is there already; go on with it by --resume {folder}, or choose another --name"
-            ) from None
+            has_begun = (folder / FILE).is_file()
+            said = "" if has_begun else " and holds nothing to go on with"
+            first = f"go on with it by --resume {folder}" if has_begun else "remove it"
+            raise ValueError(f"{folder} is there already{said}; {first}, or choose another --name") from None
         return folder
     number = 1
     while True:

@@ -299,7 +299,7 @@ def read_part(tournament: Tournament, part: Part, path: Path) -> tuple[NDArray[n
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, TypeError, AttributeError):
         raise ValueError("is damaged") from None
-    if written != digest(tensors) or set(tensors) != {"points", "shares"}:
+    if written != _digest(tournament, part, tensors) or set(tensors) != {"points", "shares"}:
         raise ValueError("is damaged")
     shape = (part.stop - part.start, tournament.num_players, tournament.num_players)
     if tensors["points"].shape != shape or tensors["shares"].shape != shape:
@@ -314,7 +314,13 @@ def _path(tournament: Tournament, part: Part, folder: Path) -> Path:
 def _write_part(tournament: Tournament, part: Part, folder: Path, policies: Sequence[Policy]) -> None:
     points, shares = play_part(tournament, part, policies)
     tensors = {"points": points, "shares": shares}
-    write_whole(_path(tournament, part, folder), partial(save_file, tensors, metadata={"digest": digest(tensors)}))
+    sealed = {"digest": _digest(tournament, part, tensors)}
+    write_whole(_path(tournament, part, folder), partial(save_file, tensors, metadata=sealed))
+
+
+def _digest(tournament: Tournament, part: Part, tensors: dict[str, NDArray[np.float64]]) -> str:
+    """Of a part's results and of which part they are."""
+    return hashlib.sha256(f"{tournament.key(part)} {digest(tensors)}".encode()).hexdigest()
 
 
 def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers: int) -> Iterator[Part]:

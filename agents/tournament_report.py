@@ -14,7 +14,7 @@ from rich.text import Text
 from fivedice.agents.arena import Estimate
 from fivedice.agents.files import write_whole
 from fivedice.agents.ranking import Ranking
-from fivedice.agents.report import figure, plain_table
+from fivedice.agents.report import NAME, NUMBER, figure, plain_table
 from fivedice.agents.tournament import Tournament
 from fivedice.envs import load_game
 
@@ -45,10 +45,10 @@ def tournament_tables(tournament: Tournament, ranking: Ranking) -> Group:
     """The ranking, the places where there are more than two, and every pair."""
     seats = tournament.num_players
     standings = plain_table(title(tournament))
-    standings.add_column("contender", overflow="fold")
+    standings.add_column("contender", overflow="fold", min_width=NAME)
     for heading in ("rating", "points a game", "wins"):
-        standings.add_column(heading, justify="right", no_wrap=True)
-    standings.add_column(NOT_DISTINGUISHABLE, overflow="fold")
+        standings.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
+    standings.add_column(NOT_DISTINGUISHABLE, overflow="fold", min_width=NAME)
     for number in ranking.order:
         standings.add_row(
             ranking.names[number],
@@ -62,8 +62,8 @@ def tournament_tables(tournament: Tournament, ranking: Ranking) -> Group:
         parts += ["", _places_table(ranking, seats)]
     pairs = plain_table("How often the one finishes ahead of the other" if seats > 2 else "Share of the wins")
     for heading in ("contender", "against"):
-        pairs.add_column(heading, overflow="fold")
-    pairs.add_column("ahead" if seats > 2 else "wins", justify="right", no_wrap=True)
+        pairs.add_column(heading, overflow="fold", min_width=NAME)
+    pairs.add_column("ahead" if seats > 2 else "wins", justify="right", overflow="fold", min_width=NUMBER)
     for one in ranking.order:
         others = [other for other in ranking.order if other != one]
         for place, other in enumerate(others):
@@ -83,9 +83,9 @@ def _notes(tournament: Tournament, ranking: Ranking) -> list[str]:
 
 def _places_table(ranking: Ranking, seats: int) -> Any:
     table = plain_table("Places")
-    table.add_column("contender", overflow="fold")
+    table.add_column("contender", overflow="fold", min_width=NAME)
     for heading in ("mean place", *(f"{place + 1}." for place in range(seats))):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
     for number in ranking.order:
         shares = (figure(share, percent=True) for share in ranking.places[number])
         table.add_row(ranking.names[number], figure(ranking.place[number]), *shares)

@@ -134,6 +134,7 @@ class Training:
         self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
         self.best = -float("inf")
         self.champions: list[Champion] = []  # the last bests, oldest first
+        self.next_champion = 0  # its number
         self._forgot: tuple[str, ...] = ()
         self._checking = 0.0  # seconds spent on checks of new bests
         self.add_snapshot()
@@ -197,8 +198,8 @@ class Training:
         if is_best:
             self.best = measure
             self.save(self.folder / "best.safetensors", evaluation)
-            number = self.champions[-1].number + 1 if self.champions else 0
-            champion = Champion(number, self.policy(name=f"best-{self.steps:09d}"), evaluation)
+            champion = Champion(self.next_champion, self.policy(name=f"best-{self.steps:09d}"), evaluation)
+            self.next_champion += 1
             self.champions = [*self.champions, champion][-CHAMPIONS:]
         save_resume(self)
         return evaluation

@@ -577,6 +577,6 @@ def test_close__may_be_called_at_any_time() -> None:
 
 def test_reset__a_game_of_no_seed_is_refused() -> None:
     env = started()
-    with pytest.raises(ValueError, match=r"options=\{'game': 5\} names a game of a seed; give that, too"):
+    with pytest.raises(ValueError, match=r"options=\{'game': 5\} names a game of a seed; give reset\(\) the seed, too"):
         env.reset(options={"game": 5})
     env.reset(seed=1, options={"game": 5})

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fivedice.agents import cli, exploit
-from fivedice.agents.checkpoint import make_card, read_card, save_checkpoint
+from fivedice.agents.checkpoint import load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.config import Mix, TrainConfig
 from fivedice.agents.exploit import Exploitability
 from fivedice.agents.network import Network, tensor_shapes
@@ -451,3 +451,98 @@ def test_train__refuses_before_it_makes_a_folder(run: Run, tmp_path: Path) -> No
         assert status != 0
         assert complained
         assert not list((tmp_path / "runs").glob("*")), wrong
+
+
+def test_train__a_refusal_leaves_the_name_free(run: Run, tmp_path: Path) -> None:
+    weights = [word for name in ("greedy", "current", "past", "random") for word in (f"--opponents.{name}", 0)]
+    status, _, complained = run("train", "--runs", tmp_path, "--name", "it", *weights)
+    assert status == 2
+    assert "every weight in opponents is 0" in complained
+    assert not list(tmp_path.iterdir())
+
+
+def test_train__a_folder_without_a_run_is_told_from_one_to_go_on_with(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "it").mkdir()
+    _, _, complained = run("train", "--runs", tmp_path, "--name", "it")
+    assert "is there already and holds nothing to go on with; remove it, or choose another --name" in complained
+    (tmp_path / "it" / "resume.safetensors").touch()
+    _, _, complained = run("train", "--runs", tmp_path, "--name", "it")
+    assert f"is there already; go on with it by --resume {tmp_path / 'it'}, or choose another --name" in complained
+
+
+SMALL = ("--n-envs", 8, "--n-steps", 8, "--batch-size", 64, "--net-arch", 4, "--eval-every", 64)
+SMALL += ("--eval-games", 10, "--check-games", 10, "--final-games", 20)
+
+
+def test_train__what_is_printed_at_the_end_can_be_pasted(run: Run, tmp_path: Path) -> None:
+    solo = ("--game", "yahtzee_jr", "--num-players", 1)
+    status, said, _ = run("train", *SMALL, *solo, "--total-timesteps", 64, "--runs", tmp_path, "--name", "my run")
+    assert status == 0
+    best = tmp_path / "my run" / "best.safetensors"
+    assert f"Evaluate it again:  fivedice evaluate yahtzee_jr '{best}'\n" in said
+    folder = tmp_path / "my run"
+    for changed, expected in (
+        (("--seed", 5), "goes on with seed=1; leave out --seed, or begin a new run"),
+        (("--name", "other"), "goes on with name='my run'; leave out --name"),
+        (("--total-timesteps", 10), "has made 64 decisions; total_timesteps=10 is less, use more to go on"),
+    ):
+        status, _, complained = run("train", "--resume", folder, *changed)
+        assert status == 2
+        assert expected in complained
+
+
+def test_info__writes_out_what_a_terminal_would_obey_and_tells_of_damage(run: Run, checkpoint: Path) -> None:
+    policy = load_checkpoint(checkpoint)
+    path = checkpoint.with_name("other.safetensors")
+    save_checkpoint(path, read_card(checkpoint) | {"reward": "\x1b[31mred\x07"}, policy.network)
+    status, said, _ = run("info", path)
+    assert status == 0
+    assert r"\x1b[31mred\x07" in said
+    assert "\x1b" not in said
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    status, said, complained = run("info", path)
+    assert status == 2
+    assert "net_arch" in said
+    assert "it is damaged" in complained
+
+
+def test_names__are_no_markup(run: Run, checkpoint: Path, tmp_path: Path) -> None:
+    names = ["a[red]b", "c[", ":robot:"]
+    for name in names:
+        (tmp_path / f"{name}.safetensors").write_bytes(checkpoint.read_bytes())
+    files = [tmp_path / f"{name}.safetensors" for name in names]
+    _, said, _ = run("evaluate", "yum", *files, "--games", 20, "--no-luck")
+    assert all(name in said for name in names)
+    _, said, _ = run("tournament", "yum", *files, "--games", 40, "--out", tmp_path / "t")
+    assert all(name in said for name in names)
+
+
+def test_tables__keep_names_in_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli.console, "width", 40)
+    _, said, _ = run("evaluate", "yum", "random", "greedy", "--games", 40)
+    rows = [line.split() for line in said.splitlines()]
+    assert sum(row[:1] == ["greedy"] for row in rows) == 2  # in both tables
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("play", "yum", "--seats", 1, "--against", "random"), "nobody else sits at a table of one seat"),
+        (("exploit", "rollout"), "a rollout cannot be reckoned"),
+        (("evaluate", "yum", "", "random"), "'' is not the name of a policy"),
+        (("evaluate", "yum", "rollout:greedy:-3", "random"), "games=-3 of each action cannot be played in a rollout"),
+    ],
+)
+def test_what_makes_no_sense__is_refused(run: Run, arguments: tuple[object, ...], expected: str) -> None:
+    status, _, complained = run(*arguments)
+    assert status == 2
+    assert expected in complained
+
+
+def test_play__without_standard_input_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io, "StringIO", lambda typed: None)
+    status, _, complained = run("play", "yum")
+    assert status == 2
+    assert "standard input is closed" in complained

@@ -278,7 +278,7 @@ def test_name__tells_rollouts_apart() -> None:
         ("rollout:gredy:64", "'gredy' is not a policy; use 'random', 'greedy', 'optimal', 'rollout' or the path"),
         ("rollout:greedy:0", "games=0 of each action cannot be played in a rollout; use 1 to 100000"),
         ("rollout:greedy:100001", "games=100001 of each action cannot be played"),
-        ("rollout:greedy:-3", "'greedy:-3' is not a policy"),
+        ("rollout:greedy:-3", "games=-3 of each action cannot be played"),
         ("rollout:greedy:64:wins", "'greedy:64:wins' is not a policy"),
         ("rollouts", "'rollouts' is not a policy; use"),
         ("rollout:nowhere.safetensors", "there is no file nowhere.safetensors"),

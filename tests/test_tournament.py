@@ -174,13 +174,15 @@ def test_resume__more_games_and_more_contenders_keep_what_is_there(
     assert sum(digests(tmp_path).get(name) == content for name, content in kept.items()) == 1
 
 
-@pytest.mark.parametrize("harm", ["cut short", "random bytes", "other numbers", "missing tensor"])
+@pytest.mark.parametrize("harm", ["cut short", "random bytes", "other numbers", "missing tensor", "other games"])
 def test_part__that_is_damaged_is_told_and_played_anew(tmp_path: Path, harm: str) -> None:
     straight = play_tournament(TWO, tmp_path)
     before = digests(tmp_path)
-    path = sorted((tmp_path / "parts").iterdir())[0]
+    path, other = sorted((tmp_path / "parts").iterdir())
     if harm == "cut short":
         path.write_bytes(path.read_bytes()[:-7])
+    elif harm == "other games":
+        path.write_bytes(other.read_bytes())
     elif harm == "random bytes":
         path.write_bytes(b"\x07" * 999)
     else:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -26,9 +26,10 @@ from fivedice.agents.arena import Estimate, Standing
 from fivedice.agents.champions import forgotten, loses_to
 from fivedice.agents.checkpoint import read_card
 from fivedice.agents.config import Mix, TrainConfig
-from fivedice.agents.files import digest
+from fivedice.agents.files import digest, write_whole
 from fivedice.agents.resume import FILE, restore
 from fivedice.agents.seat_vec_env import SeatVecEnv
+from fivedice.agents.session import only_one
 from fivedice.agents.trainer import Progress, Training, load_start
 
 UPDATE = 128  # decisions between two updates of the runs below
@@ -551,3 +552,37 @@ def test_value_steps__leave_the_policy_as_it_is(tmp_path: Path) -> None:
     for name in tensors[0]:
         same = [np.array_equal(before[name], after[name]) for before, after in itertools.pairwise(tensors)]
         assert same == ([True, True, False, False] if name.startswith("policy") else [False] * 4), name
+
+
+def test_resume__with_another_reward_keeps_what_the_stopped_run_needs(stopped: Path) -> None:
+    """Until the next save; a stop before it leaves a run that goes on."""
+    files = sorted((stopped / "champions").iterdir())
+    assert files
+    other = Training(replace(CONFIG, reward="win"), stopped, lambda progress: None)
+    assert restore(other) == ["reward differs from the stopped run's: the best checkpoint is chosen anew"]
+    assert sorted((stopped / "champions").iterdir()) == files
+    assert other.learn()
+    numbers = {champion.number for champion in other.champions}
+    assert numbers
+    assert not numbers & {int(file.stem) for file in files}  # no old file is taken for a new champion
+    assert restore(Training(replace(CONFIG, reward="win"), stopped, lambda progress: None)) == []
+
+
+def test_run__only_one_process_trains_in_a_folder(tmp_path: Path) -> None:
+    with (
+        only_one(tmp_path),
+        pytest.raises(ValueError, match=f"another process is training in {tmp_path}"),
+        only_one(tmp_path),
+    ):
+        pass
+    with only_one(tmp_path):
+        pass
+
+
+def test_run__a_full_disk_is_told(tmp_path: Path) -> None:
+    def fill(path: Path) -> None:
+        raise SafetensorError("No space left on device")
+
+    with pytest.raises(OSError, match=r"it\.safetensors cannot be written: No space left on device"):
+        write_whole(tmp_path / "it.safetensors", fill)
+    assert not list(tmp_path.iterdir())
