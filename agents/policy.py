@@ -30,8 +30,6 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     Raises:
         ValueError: there is no such policy, or the file is not a checkpoint that this version can play.
     """
-    if not isinstance(name, (str, Path)) or not str(name):
-        raise ValueError(f"{name!r} is not the name of a policy; use {', '.join(map(repr, NAMES))} or a path")
     if name == "random":
         return RandomPolicy()
     if name == "greedy":
@@ -41,12 +39,14 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     if isinstance(name, str) and name.split(":")[0] == ROLLOUT:
         base, games, aim = read_rollout(name)
         return RolloutPolicy(load(base, deterministic=deterministic), games, aim)
-    path = Path(name)
+    is_path = isinstance(name, (str, Path)) and str(name) != ""
+    path = Path(name if is_path else "none")
     if path.suffix != ".safetensors":
-        if any(path.glob("*.safetensors")):
+        if is_path and any(path.glob("*.safetensors")):
             raise ValueError(no_checkpoint(path))
+        shown = repr(str(name) if is_path else name)
         raise ValueError(
-            f"{str(name)!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
+            f"{shown} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
         )
     checkpoint = importlib.import_module("fivedice.agents.checkpoint")  # needs safetensors, which the others do without
     policy: Policy = checkpoint.load_checkpoint(path, deterministic=deterministic)

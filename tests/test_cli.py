@@ -532,7 +532,7 @@ def test_tables__keep_names_in_a_narrow_terminal(run: Run, monkeypatch: pytest.M
     [
         (("play", "yum", "--seats", 1, "--against", "random"), "nobody else sits at a table of one seat"),
         (("exploit", "rollout"), "a rollout cannot be reckoned"),
-        (("evaluate", "yum", "", "random"), "'' is not the name of a policy"),
+        (("evaluate", "yum", "", "random"), "'' is not a policy; use 'random'"),
         (("evaluate", "yum", "rollout:greedy:-3", "random"), "games=-3 of each action cannot be played in a rollout"),
     ],
 )
