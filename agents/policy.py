@@ -39,15 +39,13 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     if isinstance(name, str) and name.split(":")[0] == ROLLOUT:
         base, games, aim = read_rollout(name)
         return RolloutPolicy(load(base, deterministic=deterministic), games, aim)
-    is_path = isinstance(name, (str, Path)) and str(name) != ""
-    path = Path(name if is_path else "none")
+    shown = str(name) if isinstance(name, Path) else name
+    refused = f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
+    if not isinstance(name, (str, Path)) or name == "":
+        raise ValueError(refused)
+    path = Path(name)
     if path.suffix != ".safetensors":
-        if is_path and any(path.glob("*.safetensors")):
-            raise ValueError(no_checkpoint(path))
-        shown = repr(str(name) if is_path else name)
-        raise ValueError(
-            f"{shown} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
-        )
+        raise ValueError(no_checkpoint(path) if any(path.glob("*.safetensors")) else refused)
     checkpoint = importlib.import_module("fivedice.agents.checkpoint")  # needs safetensors, which the others do without
     policy: Policy = checkpoint.load_checkpoint(path, deterministic=deterministic)
     return policy

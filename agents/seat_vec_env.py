@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvO
 
 from fivedice.agents.base import MOST_SPANS, make_base
 from fivedice.envs import load_game
-from fivedice.envs.batch import Rows, find_illegal
+from fivedice.envs.batch import Rows, find_illegal, one_for_each
 from fivedice.envs.spec import Game
 from fivedice.envs.standard import show_standard
 from fivedice.envs.table import Opponents, Outcome, Table, load_policy
@@ -120,14 +120,9 @@ class SeatVecEnv(VecEnv):
     def step_async(self, actions: NDArray[Any]) -> None:
         """Take the actions that `step_wait` carries out."""
         self.table.require_reset("step")
-        actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
-            raise ValueError(
-                f"actions have shape {actions.shape} and dtype {actions.dtype}; "
-                f"use one integer for each of the {self.num_envs} games"
-            )
+        actions = one_for_each(actions, self.num_envs)
         masks = self._shown.masks if self.standard_form else self.table.batch.masks
-        row = find_illegal(self.table.batch.all_rows, actions.astype(np.int64), masks)
+        row = find_illegal(self.table.batch.all_rows, actions, masks)
         if row >= 0:
             raise ValueError(f"game {row}: {self._explain_illegal(row, int(actions[row]))}. {MASKED}")
         self._actions = self._shown.names(actions) if self.standard_form else actions

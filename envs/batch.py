@@ -161,6 +161,17 @@ def find_wrong_row(rows: Rows, num_games: int, distinct: bool) -> int:
     return -1
 
 
+def one_for_each(actions: Any, num_games: int) -> NDArray[np.int64]:
+    """`actions` as compiled code takes them, (num_games,) int64, or a ValueError if they are not as many integers."""
+    actions = np.asarray(actions)
+    if actions.shape != (num_games,) or not np.issubdtype(actions.dtype, np.integer):
+        raise ValueError(
+            f"actions have shape {actions.shape} and dtype {actions.dtype}; "
+            f"use one integer for each of the {num_games} games"
+        )
+    return np.ascontiguousarray(actions, np.int64)
+
+
 class Batch:
     """N games of one kind, played side by side.
 
@@ -340,13 +351,7 @@ class Batch:
         return rows
 
     def _checked(self, actions: NDArray[np.integer[Any]], rows: Rows) -> NDArray[np.int64]:
-        actions = np.asarray(actions)
-        if actions.shape != rows.shape or not np.issubdtype(actions.dtype, np.integer):
-            raise ValueError(
-                f"actions have shape {actions.shape} and dtype {actions.dtype}; "
-                f"use one integer for each of the {len(rows)} games"
-            )
-        chosen = np.ascontiguousarray(actions, np.int64)
+        chosen = one_for_each(actions, len(rows))
         place = find_illegal(rows, chosen, self.masks)
         if place >= 0:
             row = int(rows[place])

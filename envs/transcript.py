@@ -159,15 +159,13 @@ def parse(text: str) -> Transcript:
     if line not in ids:
         raise ValueError(f"line {number}: {unknown_name('game', line, ids)}")
     game = ids[line]
-    num_players = game.default_players
+    num_players: Any = game.default_players
     options: dict[str, Any] = {option.name: option.samples[0] for option in game.rules.OPTIONS}
     while numbered and (setting := re.fullmatch(r"(\w+): (.+)", numbered[0][1])):
         number, (name, value) = numbered.pop(0)[0], setting.groups()
         try:
             if name == "num_players":
-                if not value.isdecimal():
-                    raise ValueError(f"num_players={value!r} is not a whole number")
-                num_players = int(value)
+                num_players = int(value) if value.isdecimal() else value  # refused below
             else:
                 options |= game.parse_options({name: value})
             game.make_options(num_players, options)

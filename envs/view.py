@@ -59,12 +59,7 @@ class View:
 def find_empty(masks: NDArray[np.int8]) -> int:
     """The first row of `masks` (N, num_actions) that is all 0, or -1."""
     for row in range(len(masks)):
-        legal = False
-        for action in range(masks.shape[1]):
-            if masks[row, action]:
-                legal = True
-                break
-        if not legal:
+        if not masks[row].any():
             return row
     return -1
 

@@ -61,9 +61,9 @@ def name_action(state: Any, options: Any, action: int) -> str:
         named = f"{name_die(dice, shown, slot)} on {cell_name(cell, options)}"
         if state["faces"][row, column] != EMPTY:
             return f"swap {named}"
-        points = int(bonus(options, cell))
         if is_undeclared(state, options):  # illegal: what it would score depends on the WILD
             return f"lay {named}"
+        points = int(bonus(options, cell))
         if 0 <= shown[slot] < WILD:
             points += int(points_at(state, row, column, int(shown[slot]), 1, options))
         return f"lay {named}: {points}"
