@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.kernel import kernel
+from fivedice.envs.kernel import kernel, wrapping_product
 
 MAX_SEATS = 6
 NOISE = MAX_SEATS  # stream NOISE + seat holds the random numbers of the policy in that seat
@@ -52,10 +52,9 @@ Chance: TypeAlias = tuple[Any, NDArray[np.void]]
 @kernel(inline=True)
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
     """Four random words of 32 bits for a counter of four words and a key of two."""
-    # Products wrap around at 64 bits when compiled and do not in plain Python; the masks make both the same.
     for _ in range(10):
-        a = 0xD2511F53 * c0
-        b = 0xCD9E8D57 * c2
+        a = wrapping_product(0xD2511F53, c0)
+        b = wrapping_product(0xCD9E8D57, c2)
         c0 = ((b >> 32) & 0xFFFFFFFF) ^ c1 ^ k0
         c1 = b & 0xFFFFFFFF
         c2 = ((a >> 32) & 0xFFFFFFFF) ^ c3 ^ k1

@@ -10,6 +10,7 @@ sources of the project, so that editing any file compiles anew what is used next
 """
 
 import contextlib
+import glob
 import hashlib
 import os
 import pickle
@@ -21,7 +22,10 @@ from types import FunctionType
 from typing import Any, TypeVar, overload
 
 import numba
+import numba.extending
+import numpy as np
 from numba.core import caching, config
+from numba.core.compiler import Compiler
 from numba.misc.appdirs import AppDirs
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,6 +42,14 @@ def _stamp(source: str) -> str:
         digest.update(path.read_bytes() if path.is_file() else b"")
         digest.update(b"\0")
     return digest.hexdigest()
+
+
+class _Apart(Compiler):
+    """Compiles a function for arrays that share no memory, so that none of them need be read again after a write."""
+
+    def define_pipelines(self) -> Any:
+        self.state.flags.noalias = True
+        return super().define_pipelines()
 
 
 class _ProjectLocator(caching._CacheLocator):
@@ -71,12 +83,55 @@ class _ProjectLocator(caching._CacheLocator):
         return locator if os.access(locator._folder, os.W_OK) else None
 
 
+class _ProjectFiles(caching.IndexDataCacheFile):
+    """The files of machine code of one function, one for each key, which its name tells, as it tells the sources.
+
+    Numba numbers the files and keeps an index. Two processes that compile at the same time may both take a number, and
+    the next one then finds the code of one game's loop where the index has another's.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        self._remove(lambda name: not name.startswith(self._current))  # what other sources have left
+        self._save_data(self._name(key), data)
+
+    def load(self, key: Any) -> Any:
+        try:
+            return self._load_data(self._name(key))
+        except OSError:
+            return None
+
+    def flush(self) -> None:
+        self._remove(lambda name: True)
+
+    @property
+    def _current(self) -> str:
+        return f"{self._index_name}.{_digest((self._version, self._source_stamp))}."
+
+    def _name(self, key: Any) -> str:
+        return f"{self._current}{_digest(key)}.nbc"
+
+    def _remove(self, is_old: Callable[[str], bool]) -> None:
+        for path in Path(self._cache_path).glob(f"{glob.escape(self._index_name)}.*"):
+            if is_old(path.name):
+                path.unlink(missing_ok=True)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
+
+
 class _ProjectCacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_ProjectLocator]  # noqa: RUF012  # the name and form Numba reads
 
 
 class _ProjectCache(caching.FunctionCache):
     _impl_class = _ProjectCacheImpl
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _ProjectFiles(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
@@ -105,8 +160,14 @@ def _closure_names(function: Callable[..., Any]) -> tuple[Any, ...]:
 @overload
 def kernel(function: F) -> F: ...
 @overload
-def kernel(*, inline: bool = ..., makes_arrays: bool = ...) -> Callable[[F], F]: ...
-def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False, makes_arrays: bool = False) -> Any:
+def kernel(*, inline: bool = ..., makes_arrays: bool = ..., apart: bool = ...) -> Callable[[F], F]: ...
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    inline: bool = False,
+    makes_arrays: bool = False,
+    apart: bool = False,
+) -> Any:
     """Compile `function` on its first call, or load its machine code if no source has changed since.
 
     The compiled function releases the GIL and trusts its arguments: whoever calls it checks them. Functions that a
@@ -117,12 +178,15 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False, 
         inline: whether it becomes part of every kernel that calls it, for short ones that are called for each decision.
         makes_arrays: whether it makes or returns arrays. The others do not count who holds an array, which would cost
             more than many a rule.
+        apart: whether the arrays it writes share no memory with any other, so that the compiler may keep what it has
+            read and write several numbers at once.
     """
     if function is None:
-        return partial(kernel, inline=inline, makes_arrays=makes_arrays)
+        return partial(kernel, inline=inline, makes_arrays=makes_arrays, apart=apart)
     if not makes_arrays and "ndarray" in str(function.__annotations__.get("return")).lower():
         raise TypeError(f"{function.__qualname__} returns an array: @kernel(makes_arrays=True)")
-    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=makes_arrays)(function)
+    compiler = {"pipeline_class": _Apart} if apart else {}
+    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=makes_arrays, **compiler)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
         with contextlib.suppress(RuntimeError):  # no folder to write to: compile in each process
             dispatcher._cache = _ProjectCache(function)
@@ -144,3 +208,19 @@ def plain(function: F) -> F:
     }
     names["__builtins__"] = source.__globals__["__builtins__"]
     return FunctionType(source.__code__, names)  # type: ignore[return-value]  # it has the same signature
+
+
+def wrapping_product(a: int, b: int) -> int:
+    """The lowest 64 bits of a product. Compiled they are signed, so take the bits that are wanted by `&`.
+
+    Elsewhere products of compiled integers must stay below 2**63: the compiler takes for granted that they do.
+    """
+    return a * b & 0xFFFFFFFFFFFFFFFF
+
+
+@numba.extending.overload(wrapping_product)
+def _compiled_product(a: int, b: int) -> Any:
+    def product(a: int, b: int) -> Any:
+        return np.int64(np.uint64(a) * np.uint64(b))
+
+    return product

@@ -1,17 +1,19 @@
 """Machine code is kept between processes, and never outlives the source that it came from."""
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from fivedice.envs.dice import is_five_alike
-from fivedice.envs.kernel import kernel, plain
+from fivedice.envs.kernel import _ProjectFiles, kernel, plain, wrapping_product
 from fivedice.envs.yum import rules
 
 ROOT = Path(__file__).parent.parent
@@ -92,6 +94,27 @@ def test_cache__bounds_checks_and_plain_code_do_not_mix(project: Copy) -> None:
     assert project.run(NUMBA_BOUNDSCHECK="1") == (63 + 25, LOADED)
 
 
+def test_cache__keeps_apart_what_processes_write_at_the_same_time(tmp_path: Path) -> None:
+    """The loops of all games are one function, and each process looks before any other has written."""
+
+    class Process(_ProjectFiles):
+        def _load_index(self) -> dict[Any, str]:
+            return {}
+
+    def files(stamp: str = "now") -> Process:
+        return Process(str(tmp_path), "batch.step-50.py311", stamp)
+
+    keys = ("yum", "float64"), ("yum", "float32"), ("yahtzee_jr", "float64")
+    for key in keys:
+        files().save(key, f"code of {key}")
+    assert [files().load(key) for key in keys] == [f"code of {key}" for key in keys]
+    assert files("later").load(keys[0]) is None
+    files("later").save(keys[0], "other code")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [pickle.dumps("other code")]  # nothing is left behind
+    files("later").flush()
+    assert not list(tmp_path.iterdir())
+
+
 def test_cache__folder_that_cannot_be_written_costs_only_time(project: Copy) -> None:
     (project.folder / "cache").write_text("in the way")
     assert project.run() == (63 + 25, COMPILED)
@@ -109,3 +132,20 @@ def test_kernel__that_returns_an_array_says_so() -> None:
 def test_plain__asks_the_kernels_that_a_kernel_calls_in_plain_python() -> None:
     assert plain(is_five_alike)([2, 2, 2, 2, 2])
     assert plain(rules.score)(np.array([3, 6, 9, 12, 15, 18] + [rules.OPEN] * 6, np.int8)) == 63 + 25
+
+
+def test_wrapping_product__gives_the_lowest_bits_compiled_and_not() -> None:
+    @kernel
+    def highest_byte(a: int, b: int) -> int:
+        return wrapping_product(a, b) >> 56 & 0xFF
+
+    # The second is above 62 only if the compiler takes it for granted that the product stays below 2**63.
+    for a in (0x0505050505050505, 5 | 23 << 32 | 22 << 40, 2**62 + 1, 1):
+        for b in (0x0101010101010101, 0x0102040810204080, 0xD2511F53):
+            assert highest_byte(a, b) == plain(highest_byte)(a, b) == a * b >> 56 & 0xFF
+            assert above(a) == plain(above)(a)
+
+
+@kernel
+def above(word: int) -> bool:
+    return (wrapping_product(word & 0xFFFFFFFFFFFF, 0x0101010101010101) >> 56 & 0xFF) >= 63
