@@ -28,7 +28,8 @@ class Loops(NamedTuple):
     """The compiled loops over the rows of a batch of one game."""
 
     start: Callable[..., None]
-    step: Callable[..., None]
+    step: Callable[..., None]  # where the end of the game alone is paid
+    step_for_points: Callable[..., None]  # where the points of each step are
     show: Callable[..., None]
     write: Callable[..., None]
     result: Callable[..., None]
@@ -40,7 +41,8 @@ def make_loops(game: Game) -> Loops:
     setup, apply = game.rules.setup, game.rules.apply
     current_player, legal_actions = game.rules.current_player, game.rules.legal_actions
     is_terminal, scores, winners = game.rules.is_terminal, game.rules.scores, game.rules.winners
-    observe, is_truncated = game.observe, game.is_truncated
+    observe, observe_throw = game.observe, game.observe_throw or game.observe
+    is_truncated, num_keeps = game.is_truncated, game.num_keeps
 
     @kernel
     def start(rows: Rows, states: Any, options: Any, streams: Any, scripts: NDArray[np.void]) -> None:
@@ -48,56 +50,68 @@ def make_loops(game: Game) -> Loops:
         for row in rows:
             setup(states[row], options, (streams[row], scripts[row]))
 
-    @kernel
-    def step(
-        rows: Rows,
-        actions: NDArray[np.int64],
-        restart: bool,
-        kind: int,
-        states: Any,
-        options: Any,
-        streams: Any,
-        scripts: NDArray[np.void],
-        before: NDArray[np.float64],
-        after: NDArray[np.float64],
-        won: NDArray[np.int8],
-        rewards: NDArray[np.float64],
-        terminated: NDArray[np.bool_],
-        truncated: NDArray[np.bool_],
-        movers: NDArray[np.int8],
-        masks: NDArray[np.int8],
-        observations: NDArray[np.float32],
-    ) -> None:
-        """Carry out one legal action in each of `rows`, pay the seats, and show the next decision.
+    def make_step(for_points: bool) -> Callable[..., None]:
+        # There are two of them, since what is needed only where each step is paid would take registers from the other.
+        @kernel(apart=True)
+        def step(
+            rows: Rows,
+            actions: NDArray[np.int64],
+            restart: bool,
+            kind: int,
+            states: Any,
+            options: Any,
+            streams: Any,
+            scripts: NDArray[np.void],
+            before: NDArray[np.float64],
+            after: NDArray[np.float64],
+            won: NDArray[np.int8],
+            rewards: NDArray[np.float64],
+            terminated: NDArray[np.bool_],
+            truncated: NDArray[np.bool_],
+            movers: NDArray[np.int8],
+            masks: NDArray[np.int8],
+            observations: NDArray[np.float32],
+        ) -> None:
+            """Carry out one legal action in each of `rows`, pay the seats, and show the next decision.
 
-        With `restart`, a finished game is set up anew at once and the next decision shown is its first.
-        """
-        for i in range(len(rows)):
-            row = rows[i]
-            state = states[row]
-            if kind != WIN:
-                scores(state, options, before)
-            apply(state, options, actions[i], (streams[row], scripts[row]))
-            over = is_terminal(state, options)
-            if kind != WIN:
-                scores(state, options, after)
-            if over:
-                winners(state, options, won)
-            if over or kind != WIN:
-                pay(kind, before, after, over, won, rewards[row])
-            else:
-                rewards[row][:] = 0.0
-            truncated[row] = over and is_truncated(state, options)
-            terminated[row] = over and not truncated[row]
-            if over and restart:
-                streams[row]["game"][1] += 1
-                streams[row]["drawn"][:] = 0
-                setup(state, options, (streams[row], scripts[row]))
-            movers[row] = current_player(state)
-            legal_actions(state, options, masks[row])
-            observe(state, options, movers[row], observations[row])
+            With `restart`, a finished game is set up anew at once and the next decision shown is its first.
+            """
+            for i in range(len(rows)):
+                row = max(0, rows[i])  # so that the compiler need not look for rows below 0
+                state = states[row]
+                if for_points:
+                    scores(state, options, before)
+                apply(state, options, actions[i], (streams[row], scripts[row]))
+                over = is_terminal(state, options)
+                if for_points:
+                    scores(state, options, after)
+                if over:
+                    winners(state, options, won)
+                if over or for_points:
+                    pay(kind, before, after, over, won, rewards[row])
+                else:
+                    for seat in range(
+                        MAX_SEATS
+                    ):  # as many rounds at any table: a loop that ends earlier becomes a call
+                        if seat < rewards.shape[1]:
+                            rewards[row, seat] = 0.0
+                truncated[row] = over and is_truncated(state, options)
+                terminated[row] = over and not truncated[row]
+                if over and restart:
+                    streams[row]["game"][1] += 1
+                    streams[row]["drawn"][:] = 0
+                    setup(state, options, (streams[row], scripts[row]))
+                seat = current_player(state)
+                movers[row] = seat
+                legal_actions(state, options, masks[row])
+                if actions[i] < num_keeps and not over:
+                    observe_throw(state, options, seat, observations[row])
+                else:
+                    observe(state, options, seat, observations[row])
 
-    @kernel
+        return step
+
+    @kernel(apart=True)
     def show(
         rows: Rows,
         states: Any,
@@ -112,7 +126,7 @@ def make_loops(game: Game) -> Loops:
             legal_actions(states[row], options, masks[row])
             observe(states[row], options, movers[row], observations[row])
 
-    @kernel
+    @kernel(apart=True)
     def write(
         rows: Rows,
         seats: NDArray[np.int8],
@@ -138,7 +152,7 @@ def make_loops(game: Game) -> Loops:
             scores(states[rows[i]], options, points[i])
             winners(states[rows[i]], options, won[i])
 
-    return Loops(start, step, show, write, result)
+    return Loops(start, make_step(False), make_step(True), show, write, result)
 
 
 @kernel
@@ -164,7 +178,7 @@ def find_wrong_row(rows: Rows, num_games: int, distinct: bool) -> int:
 def one_for_each(actions: Any, num_games: int) -> NDArray[np.int64]:
     """`actions` as compiled code takes them, (num_games,) int64, or a ValueError if they are not as many integers."""
     actions = np.asarray(actions)
-    if actions.shape != (num_games,) or not np.issubdtype(actions.dtype, np.integer):
+    if actions.shape != (num_games,) or actions.dtype.kind not in "iu":
         raise ValueError(
             f"actions have shape {actions.shape} and dtype {actions.dtype}; "
             f"use one integer for each of the {num_games} games"
@@ -183,7 +197,8 @@ class Batch:
         threads: how many threads share the rows. Results do not depend on it.
         options: the game's options by name.
 
-    Attributes, each a live array that `reset`, `step` and `restart` write into (copy what you keep):
+    Attributes, each a live array that `reset`, `step` and `restart` write into (copy what you keep; a step writes what
+    has changed, so do not write into them either, or call `show`):
         states: (N,) records of the game's STATE dtype.
         observations: (N, size) float32, what the seat to move sees.
         masks: (N, num_actions) int8, its legal actions.
@@ -226,6 +241,9 @@ class Batch:
         self.rewards = np.zeros((num_games, self.num_players))
         self.terminated = np.zeros(num_games, np.bool_)
         self.truncated = np.zeros(num_games, np.bool_)
+        self._points = [  # each thread's points before a step and after it, and winners
+            (np.zeros(MAX_SEATS), np.zeros(MAX_SEATS), np.zeros(MAX_SEATS, np.int8)) for _ in range(threads)
+        ]
         self._one_action = np.zeros(1, np.int64)
         self._has_started = False
 
@@ -296,31 +314,36 @@ class Batch:
         """
         rows = self._checked_rows(rows)
         chosen = self._checked(actions, rows)
-        loops = make_loops(self.game)
-        shares = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD))
 
-        def step_share(share: int) -> None:
-            part = slice(share * len(rows) // shares, (share + 1) * len(rows) // shares)
-            self._step_rows(loops, rows[part], chosen[part], restart)
+        def step_part(part: slice, share: int) -> None:
+            self.step_loop(rows[part], chosen[part], restart, *self.arrays(share))
 
-        others = [_threads(shares - 1).submit(step_share, share) for share in range(1, shares)]
-        step_share(0)  # a share of its own costs this thread less than waiting
+        self.share_out(len(rows), step_part)
+
+    def share_out(self, num_rows: int, work: Callable[[slice, int], None]) -> None:
+        """Call ``work(part, share)`` for a part of so many rows in each of the threads, and wait for all."""
+        shares = min(self.threads, max(1, num_rows // ROWS_PER_THREAD))
+        parts = [slice(share * num_rows // shares, (share + 1) * num_rows // shares) for share in range(shares)]
+        others = [_threads(shares - 1).submit(work, parts[share], share) for share in range(1, shares)]
+        work(parts[0], 0)  # a share of its own costs this thread less than waiting
         for other in others:
             other.result()
 
-    def _step_rows(self, loops: Loops, rows: Rows, actions: NDArray[np.int64], restart: bool) -> None:
-        loops.step(
-            rows,
-            actions,
-            restart,
+    @property
+    def step_loop(self) -> Callable[..., None]:
+        """The compiled loop that carries out actions: ``(rows, actions, restart, *arrays(share))``."""
+        loops = make_loops(self.game)
+        return loops.step if self.kind == WIN else loops.step_for_points
+
+    def arrays(self, share: int) -> tuple[Any, ...]:
+        """What the compiled loop of a thread's `share` reads and writes, besides the actions."""
+        return (
             self.kind,
             self.states,
             self.options,
             self.streams,
             self.scripts,
-            np.zeros(MAX_SEATS),
-            np.zeros(MAX_SEATS),
-            np.zeros(MAX_SEATS, np.int8),
+            *self._points[share],
             self.rewards,
             self.terminated,
             self.truncated,
@@ -334,7 +357,7 @@ class Batch:
         if not (0 <= action < self.num_actions and self.masks[0, action]):
             raise ValueError(self.explain_illegal(0, action))
         self._one_action[0] = action
-        self._step_rows(make_loops(self.game), self.all_rows[:1], self._one_action, False)
+        self.step_loop(self.all_rows[:1], self._one_action, False, *self.arrays(0))
 
     def _checked_rows(self, rows: Rows | None, *, distinct: bool = True) -> Rows:
         """Rows that compiled code may trust: all, if None."""

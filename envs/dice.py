@@ -133,6 +133,9 @@ def name_keeps(dice: Dice, actions: NDArray[np.int64]) -> None:
                     actions[keep] = -1
 
 
+TURN_SIZE = NUM_DICE * SIDES + SIDES + 3  # of `turn_pieces`, besides a number for each seat
+
+
 def turn_pieces(num_players: int) -> list[Piece]:
     """What every seat sees of a turn of five dice: who is to move, the dice, the throws left."""
     return [
@@ -155,6 +158,7 @@ def show_dice(dice: Dice, out: NDArray[np.float32]) -> None:
 DICE_SHOWN = np.zeros((len(THROWS), NUM_DICE * SIDES + SIDES), np.float32)
 for _dice, _shown in zip(THROWS, DICE_SHOWN, strict=True):
     plain(show_dice)(_dice, _shown)
+LEFT_SHOWN = np.eye(3, dtype=np.float32)
 
 
 @kernel(inline=True)
@@ -165,20 +169,24 @@ def seat_after(seat: int, turns: int, num_players: int) -> int:
 
 
 @kernel(inline=True)
-def show_turn(state: Any, number: int, num_players: int, seat: int, is_over: bool, out: NDArray[np.float32]) -> int:
-    """Write `turn_pieces` as `seat` sees them into `out`; returns where the next piece starts.
-
-    The state has the fields ``dice``, of which `number` is the throw number, ``throws_left`` and ``player``.
-    """
+def show_mover(state: Any, num_players: int, seat: int, is_over: bool, out: NDArray[np.float32]) -> None:
+    """Write the first of `turn_pieces` as `seat` sees it into `out`. The state has the field ``player``."""
     for i in range(MAX_SEATS):  # as many zeros at any table, which is quicker; the dice are written over the rest
         out[i] = 0.0
-    if not is_over:
-        out[seat_after(int(state["player"]), num_players - seat, num_players)] = 1.0
-    at = num_players
-    shown = DICE_SHOWN[number]
+    out[seat_after(int(state["player"]), num_players - seat, num_players)] = not is_over
+
+
+@kernel(inline=True)
+def show_throw(state: Any, number: int, num_players: int, out: NDArray[np.float32]) -> int:
+    """Write the others of `turn_pieces` into `out`; returns where the next piece starts.
+
+    The state has the fields ``dice``, of which `number` is the throw number, and ``throws_left``.
+    """
+    at, shown = num_players, DICE_SHOWN[number]
     for i in range(DICE_SHOWN.shape[1]):
         out[at + i] = shown[i]
     at += DICE_SHOWN.shape[1]
-    for left in range(3):
-        out[at + left] = state["throws_left"] == left
+    shown = LEFT_SHOWN[state["throws_left"]]
+    for i in range(3):
+        out[at + i] = shown[i]
     return at + 3

@@ -117,6 +117,9 @@ class Game:
         rules: the module with the verbs.
         layout: the observation's table for an options record, which holds the number of seats too.
         observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
+        observe_throw: the same into an ``out`` that shows what `seat` saw before it threw dice again: what a throw
+            changes is enough. None if everything is written each time.
+        num_keeps: how many of the first actions throw dice, change nothing else, and leave the move to the same seat.
         action_names: each action under an options record in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
         name_action: ``(state, options, action)`` in words that show dice, as ``"keep 5 5 5"``, ``"fill Fives: 15"``.
             The first word is a verb that takes an s: a transcript says ``"player_0 keeps 5 5 5"``. Actions with the
@@ -143,6 +146,8 @@ class Game:
     action_names: Callable[[Options], tuple[str, ...]]
     name_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
+    observe_throw: Callable[[State, Options, int, NDArray[np.float32]], None] | None = None
+    num_keeps: int = 0
     is_truncated: Callable[[State, Options], bool] = never
     standard: Callable[[State, Options, int, State, NDArray[np.int64]], None] | None = None
 

@@ -32,8 +32,8 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             - ``"SameStep"``: the next game starts at once; the last observation of the old one is in
               ``infos["final_obs"]``, and how it ended in ``infos["final_info"]`` too, where Gymnasium has it.
             - ``"Disabled"``: nothing, until ``reset(options={"reset_mask": finished})``.
-        copy: whether returned arrays are the caller's to keep. False saves the copying: they are then overwritten by
-            the next step.
+        copy: whether returned arrays are the caller's to keep. False saves the copying: the next step then
+            overwrites what has changed, so do not write into them.
     """
 
     def __init__(

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fivedice.envs.batch import Batch
 from fivedice.envs.chance import new_script, new_streams
 from fivedice.envs.dice import throw_number
+from fivedice.envs.random_play import play_random
 from fivedice.envs.yum import GAME, rules
 from fivedice.envs.yum.rules import BOXES, FILL, HIGH, LOW, OPEN
 
@@ -377,3 +379,47 @@ def test_low_and_high__sheet_example_in_either_order() -> None:
     high_first.fill("High")
     high_first.fill("Low")
     assert low_first.scores() == high_first.scores() == [23 + 28]
+
+
+# Observations.
+
+
+@pytest.mark.parametrize("choice", CHOICES[::3], ids=str)
+@pytest.mark.parametrize("num_players", [1, 2, 6])
+def test_observation__tells_the_table_and_what_the_dice_would_give(num_players: int, choice: dict[str, Any]) -> None:
+    batch = Batch(GAME, 24, num_players=num_players, **choice)
+    batch.reset(seed=num_players)
+    for _ in range(5):
+        for seat in range(num_players):
+            shown = batch.layout.named(batch.observe(batch.all_rows, np.full(24, seat, np.int8)))
+            for row in range(24):
+                assert_tells(batch.states[row], seat, num_players, choice, {name: shown[name][row] for name in shown})
+        play_random(batch, 7 * num_players, np.random.default_rng(num_players))
+
+
+def assert_tells(state: Any, seat: int, num_players: int, choice: dict[str, Any], seen: dict[str, np.ndarray]) -> None:
+    seats = [(seat + i) % num_players for i in range(num_players)]
+    cards: list[Card] = [
+        {box: int(points) for box, points in zip(BOXES, state["boxes"][i], strict=True) if points != OPEN}
+        for i in seats
+    ]
+    dice = tuple(state["dice"].tolist())
+    upper = [sum(card.get(box, 0) for box in NUMBERS) for card in cards]
+    par = [sum(3 * NUMBERS[box] for box in card if box in NUMBERS) for card in cards]
+    expected = {
+        "mover": [i == state["player"] for i in seats],
+        "dice": [[face == die for face in range(1, 7)] for die in dice],
+        "dice_counts": [dice.count(face) / 5 for face in range(1, 7)],
+        "throws_left": [left == state["throws_left"] for left in range(3)],
+        "dice_total": [sum(dice) / 30],
+        "points_now": [0 if box in cards[0] else sheet_points(box, dice, cards[0], choice) / 30 for box in BOXES],
+        "open": [[box not in card for box in BOXES] for card in cards],
+        "low_high": [[card.get("Low", 0) / 30, card.get("High", 0) / 30] for card in cards],
+        "upper_total": [total / 105 for total in upper],
+        "upper_par": [(total - threes) / 63 for total, threes in zip(upper, par, strict=True)],
+        "bonus": [total >= 63 for total in upper],
+        "score": [sheet_total(card) / 300 for card in cards],
+    }
+    assert list(seen) == list(expected)
+    for name, numbers in expected.items():
+        assert np.allclose(seen[name], np.array(numbers, float)), name

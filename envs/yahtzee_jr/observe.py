@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import NUM_DICE, THROWS, seat_after, show_turn, throw_number, turn_pieces
+from fivedice.envs.dice import (
+    NUM_DICE,
+    THROWS,
+    TURN_SIZE,
+    seat_after,
+    show_mover,
+    show_throw,
+    throw_number,
+    turn_pieces,
+)
 from fivedice.envs.kernel import kernel, plain
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yahtzee_jr.rules import (
@@ -74,25 +83,16 @@ def layout(options: Any) -> Layout:
 
 @kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the pieces of the table one after the other."""
+    """Write what `seat` sees into `out`, the pieces of the table."""
     num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
-    dice, number = state["dice"], throw_number(state["dice"])
-    at = show_turn(state, number, num_players, seat, is_terminal(state, options), out)
-
+    show_mover(state, num_players, seat, is_terminal(state, options), out)
     opens = open_tokens(state["tokens"][seat])
-    same, is_open = SAME_SHOWN[number], OPENS_SHOWN[opens]
-    for slot in range(NUM_DICE):
-        out[at + slot] = same[slot] * np.float32((opens >> (int(dice[slot]) - 1)) & 1)
-    at += NUM_DICE
-    shown = SHOWING[number]
-    columns = at + 2 * NUM_CHARACTERS
+    at = num_players + TURN_SIZE + NUM_DICE + 2 * NUM_CHARACTERS
     for character in range(NUM_CHARACTERS):
-        out[at + character] = FIFTHS[shown[character]] * is_open[character]
         places = COLUMNS_SHOWN[taken_columns(character, state["tokens"]) >> 1]
-        out[at + NUM_CHARACTERS + character] = places[shown[character]] * is_open[character]
         for column in range(NUM_DICE):
-            out[columns + character * NUM_DICE + column] = places[column + 1] * is_open[character]
-    at = columns + NUM_CHARACTERS * NUM_DICE
+            out[at + column] = places[column + 1] * OPENS_SHOWN[opens, character]
+        at += NUM_DICE
 
     board = at + num_players * NUM_CHARACTERS
     turns_left = board + num_players * NUM_CHARACTERS * NUM_DICE
@@ -110,3 +110,21 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
         board += NUM_CHARACTERS * NUM_DICE
         out[turns_left + i] = FIFTHS[turns(options) - int(PLACED[opens])]
         out[points + i] = SCORE_SHOWN[score(tokens)]
+    observe_throw(state, options, seat, out)
+
+
+@kernel(inline=True)
+def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
+    """Write the pieces from `dice` to `points_now`, which a throw changes."""
+    dice, number = state["dice"], throw_number(state["dice"])
+    at = show_throw(state, number, max(1, int(options["num_players"])), out)
+    opens = open_tokens(state["tokens"][seat])
+    same, is_open = SAME_SHOWN[number], OPENS_SHOWN[opens]
+    for slot in range(NUM_DICE):
+        out[at + slot] = same[slot] * np.float32((opens >> (int(dice[slot]) - 1)) & 1)
+    at += NUM_DICE
+    shown = SHOWING[number]
+    for character in range(NUM_CHARACTERS):
+        out[at + character] = FIFTHS[shown[character]] * is_open[character]
+        places = COLUMNS_SHOWN[taken_columns(character, state["tokens"]) >> 1]
+        out[at + NUM_CHARACTERS + character] = places[shown[character]] * is_open[character]

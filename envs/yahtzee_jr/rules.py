@@ -32,8 +32,8 @@ NOBODY = -1  # in `roll_off`: there was none
 STATE = np.dtype(
     [
         ("dice", np.int8, (NUM_DICE,)),  # faces 1..6, ascending; after a tie those of the last throw for the win
-        ("throws_left", np.int8),  # 2, 1 or 0
-        ("player", np.int8),  # the seat whose turn it is
+        ("throws_left", np.uint8),  # 2, 1 or 0
+        ("player", np.uint8),  # the seat whose turn it is
         ("tokens", np.int8, (MOST_SEATS, NUM_CHARACTERS)),  # the column of each token, 0..5, or OPEN
         ("roll_off", np.int8),  # the seat that won a tie by throwing the most Clubhouses, or NOBODY
     ]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import TOTALS, seat_after, show_turn, throw_number, turn_pieces
+from fivedice.envs.dice import TOTALS, TURN_SIZE, seat_after, show_mover, show_throw, throw_number, turn_pieces
 from fivedice.envs.kernel import kernel
 from fivedice.envs.spec import Layout, Piece
 from fivedice.envs.yum.rules import (
@@ -17,9 +17,9 @@ from fivedice.envs.yum.rules import (
     NUM_BOXES,
     POINTS,
     SIXES,
-    high_points,
+    high_fits,
     is_terminal,
-    low_points,
+    low_fits,
     open_boxes,
     score,
     upper_total,
@@ -58,25 +58,41 @@ def layout(options: Any) -> Layout:
 
 @kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the pieces of the table one after the other."""
+    """Write what `seat` sees into `out`, the pieces of the table."""
     num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
+    show_mover(state, num_players, seat, is_terminal(state, options), out)
+    show_cards(state, num_players, seat, out[before_cards(num_players) :])
+    observe_throw(state, options, seat, out)
+
+
+@kernel(inline=True)
+def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
+    """Write the pieces up to `points_now`, which a throw changes, into an `out` that shows the cards of all seats."""
+    num_players = max(1, int(options["num_players"]))
     number = throw_number(state["dice"])
     dots = int(TOTALS[number])
-    at = show_turn(state, number, num_players, seat, is_terminal(state, options), out)
+    at = show_throw(state, number, num_players, out)
     out[at] = THIRTIETHS[dots]
     at += 1
-
-    own = state["boxes"][seat]
-    opens = open_boxes(own)
-    low, high = low_points(dots, own[HIGH], options), high_points(dots, own[LOW])
-    points = POINTS_SHOWN[options["five_alike_full_house"], number]
+    points, is_open = POINTS_SHOWN[np.uint8(options["five_alike_full_house"]), number], at + NUM_BOXES
     for box in range(NUM_BOXES):
-        out[at + box] = np.float32((opens >> box) & 1) * points[box]
-    out[at + LOW] = THIRTIETHS[low * ((opens >> LOW) & 1)]
-    out[at + HIGH] = THIRTIETHS[high * ((opens >> HIGH) & 1)]
-    at += NUM_BOXES
+        out[at + box] = points[box] * out[is_open + box]
+    own = state["boxes"][seat]
+    out[at + LOW] *= low_fits(dots, own[HIGH], options)
+    out[at + HIGH] *= high_fits(dots, own[LOW])
 
-    low_highs = at + num_players * NUM_BOXES
+
+@kernel(inline=True)
+def before_cards(num_players: int) -> int:
+    """Where the pieces from `open` on start."""
+    return num_players + TURN_SIZE + 1 + NUM_BOXES
+
+
+@kernel(inline=True)
+def show_cards(state: Any, num_players: int, seat: int, out: NDArray[np.float32]) -> None:
+    """Write the pieces from `open` on, which change when a box is filled."""
+    at, num_players = 0, max(1, num_players)
+    low_highs = num_players * NUM_BOXES
     summaries = low_highs + num_players * 2
     for i in range(num_players):
         boxes = state["boxes"][seat_after(seat, i, num_players)]

@@ -16,6 +16,7 @@ from fivedice.envs.dice import (
     is_five_alike,
     is_run,
     is_three_and_two,
+    seat_after,
     start_turn,
     throw,
     throw_number,
@@ -49,8 +50,8 @@ OPEN = -1  # in `boxes`: nothing written yet
 STATE = np.dtype(
     [
         ("dice", np.int8, (NUM_DICE,)),  # faces 1..6, ascending
-        ("throws_left", np.int8),  # 2, 1 or 0
-        ("player", np.int8),  # the seat whose turn it is
+        ("throws_left", np.uint8),  # 2, 1 or 0
+        ("player", np.uint8),  # the seat whose turn it is
         ("boxes", np.int8, (MAX_SEATS, NUM_BOXES)),  # points written, 0..30, or OPEN
     ]
 )
@@ -91,9 +92,11 @@ def points_in(box: int, dice: Dice, boxes: NDArray[np.int8], options: Any) -> in
     if box == HIGH_STRAIGHT:
         return 20 if is_run(dice, 2) else 0
     if box == LOW:
-        return low_points(total(dice), boxes[HIGH], options)
+        dots = total(dice)  # below 30, which no High could beat
+        return dots if LEAST_LOW <= dots < MOST_TOTAL and low_fits(dots, boxes[HIGH], options) else 0
     if box == HIGH:
-        return high_points(total(dice), boxes[LOW])
+        dots = total(dice)
+        return dots if dots >= LEAST_HIGH and high_fits(dots, boxes[LOW]) else 0
     if box == FULL_HOUSE:
         if is_five_alike(dice):
             return 25 if options["five_alike_full_house"] else 0
@@ -102,20 +105,20 @@ def points_in(box: int, dice: Dice, boxes: NDArray[np.int8], options: Any) -> in
 
 
 @kernel(inline=True)
-def low_points(dots: int, high: int, options: Any) -> int:
+def low_fits(dots: int, high: int, options: Any) -> bool:
+    """Whether the sum of the dice may be scored in Low beside what is written in High."""
     # `&` and `|` compile to no jump; which High a card has cannot be guessed.
-    may_score = (
+    return bool(
         ((high == OPEN) & (options["high_low"] == EITHER))
         | ((high == 0) & (options["crossed_high"] == FREES_LOW))
         | (dots < high)
     )
-    is_low = (dots >= LEAST_LOW) & (dots < MOST_TOTAL)  # no High could beat 30
-    return dots if is_low & may_score else 0
 
 
 @kernel(inline=True)
-def high_points(dots: int, low: int) -> int:
-    return dots if (dots >= LEAST_HIGH) & (dots > low) else 0  # an open or crossed-out Low is below every High
+def high_fits(dots: int, low: int) -> bool:
+    """Whether the sum of the dice may be scored in High beside what is written in Low."""
+    return dots > low  # an open or crossed-out Low is below every sum
 
 
 # Sets of boxes are written four boxes at a time: 1 for each box in a set of four, else 0.
@@ -141,22 +144,21 @@ SCORING = (POINTS > 0) @ (1 << np.arange(NUM_BOXES)).astype(np.uint16)  # the bo
 @kernel(inline=True)
 def points_of(number: int, box: int, boxes: NDArray[np.int8], options: Any) -> int:
     """`points_in` for the dice of `THROWS[number]`, looked up."""
+    points = int(POINTS[np.uint8(options["five_alike_full_house"]), number, box])
     if box == LOW:
-        return low_points(int(TOTALS[number]), boxes[HIGH], options)
+        return points * low_fits(points, boxes[HIGH], options)
     if box == HIGH:
-        return high_points(int(TOTALS[number]), boxes[LOW])
-    return int(POINTS[options["five_alike_full_house"], number, box])
+        return points * high_fits(points, boxes[LOW])
+    return points
 
 
 @kernel(inline=True)
 def scoring_boxes(number: int, boxes: NDArray[np.int8], options: Any) -> int:
     """The boxes in which `points_of` a throw are more than 0, as a set (bit b: box b)."""
-    scoring = int(SCORING[options["five_alike_full_house"], number])
-    if points_of(number, LOW, boxes, options) == 0:
-        scoring &= ~(1 << LOW)
-    if points_of(number, HIGH, boxes, options) == 0:
-        scoring &= ~(1 << HIGH)
-    return scoring
+    dots = int(TOTALS[number])
+    scoring = int(SCORING[np.uint8(options["five_alike_full_house"]), number])
+    scoring &= ~((not low_fits(dots, boxes[HIGH], options)) << LOW)
+    return scoring & ~((not high_fits(dots, boxes[LOW])) << HIGH)
 
 
 @kernel(inline=True)
@@ -205,14 +207,15 @@ def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
     boxes = state["boxes"][player]
     boxes[box] = points_of(throw_number(state["dice"]), box, boxes, options)
     if not is_terminal(state, options):
-        start_turn(state, (player + 1) % options["num_players"], chance)
+        start_turn(state, seat_after(player, 1, int(options["num_players"])), chance)
 
 
 @kernel(inline=True)
 def is_terminal(state: Any, options: Any) -> bool:
-    # The last seat fills the last box of the game.
+    # The last seat fills the last box of the game. A sum compiles to no jump on whose turn it is, as `and` does.
     player = state["player"]
-    return bool((player == options["num_players"] - 1) & (not any_open(state["boxes"][player])))
+    seats_to_come = int(options["num_players"]) - 1 - int(player)
+    return seats_to_come + any_open(state["boxes"][player]) == 0
 
 
 @kernel(inline=True)
