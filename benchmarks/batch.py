@@ -1,8 +1,8 @@
 """Batched Yum, and every other game, two seats, random legal play, on one core.
 
 Two loops. `play` is the `Batch` as users run it: every action checked, masks and observations of all rows written,
-finished games started anew. `rules` are the rules alone: `legal_actions` and `apply`, finished games started anew.
-Both take each action in the same way: the k-th legal one, k from one uniform number.
+finished games started anew. `play_by_rules` are the rules alone: `legal_actions` and `apply`, finished games started
+anew. Both take each action in the same way: the k-th legal one, k from one uniform number. `play_at_once` is for Pgx.
 """
 
 import os
@@ -18,7 +18,7 @@ from fivedice.envs import GAMES, load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.chance import new_script, new_streams
 from fivedice.envs.kernel import kernel
-from fivedice.envs.random_play import pick, pick_one
+from fivedice.envs.random_play import pick, pick_one, play_random
 from fivedice.envs.yum import rules
 
 GAME = load_game("yum")
@@ -28,7 +28,7 @@ PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
 OTHER_BARS = {"showdown_yahtzee": 1.0, "set_cubed": 0.2}  # the same of other games
 RATIO_BARS = {"yahtzee_jr": 0.5}  # or as a part of Yum's
 OTHER_SIZE = 2048
-WARM_UP = 500  # decisions of each game, so that the rows stand at every stage of it
+WARM_UP = 200  # decisions of each game, so that the rows stand at every stage of it
 
 
 @kernel
@@ -49,24 +49,26 @@ def play_rules(
         rules.legal_actions(state, options, masks[row])
 
 
+def start(num_games: int, threads: int, name: str, seed: int) -> tuple[Batch, np.random.Generator]:
+    """Games that stand at every stage, and the generator of their random players."""
+    batch, generator = Batch(load_game(name), num_games, num_players=2, threads=threads), np.random.default_rng(seed)
+    batch.reset(seed=seed)
+    play_random(batch, WARM_UP, generator)
+    return batch, generator
+
+
 def play(num_games: int, threads: int = 1, name: str = GAME.name, seed: int = 1) -> Callable[[], int]:
     """A function that plays one decision of each of `num_games` and returns how many those were."""
-    batch = Batch(load_game(name), num_games, num_players=2, threads=threads)
-    batch.reset(seed=seed)
-    generators = [np.random.default_rng([seed, share]) for share in range(threads)]
-    noise, actions = np.empty(num_games), np.empty(num_games, np.int64)
-    pool = ThreadPoolExecutor(threads)
+    batch, generator = start(num_games, threads, name, seed)
+    generators = generator.spawn(threads)
+    noise, actions = np.empty(num_games, np.float32), np.empty(num_games, np.int64)
 
-    def pick_share(share: int) -> None:
-        part = slice(share * num_games // threads, (share + 1) * num_games // threads)
-        generators[share].random(out=noise[part])
+    def pick_share(part: slice, share: int) -> None:
+        generators[share].random(out=noise[part], dtype=np.float32)
         pick(batch.masks[part], noise[part], actions[part])
 
     def step() -> int:
-        others = [pool.submit(pick_share, share) for share in range(1, threads)]
-        pick_share(0)
-        for other in others:
-            other.result()
+        batch.share_out(num_games, pick_share)
         batch.step(actions)
         return num_games
 
@@ -74,19 +76,28 @@ def play(num_games: int, threads: int = 1, name: str = GAME.name, seed: int = 1)
     return step
 
 
+def play_at_once(num_games: int, steps: int, threads: int = 1, seed: int = 1) -> Callable[[], int]:
+    """The same for so many decisions of each game in one compiled call."""
+    batch, generator = start(num_games, threads, GAME.name, seed)
+
+    def play_steps() -> int:
+        play_random(batch, steps, generator)
+        return num_games * steps
+
+    return play_steps
+
+
 def play_apart(num_games: int, threads: int, steps: int) -> Callable[[], int]:
     """The same on one batch for each thread: the threads wait for each other after `steps` decisions of each game."""
-    plays = [play(num_games // threads, seed=1 + share) for share in range(threads)]
+    share, seeds = num_games // threads, range(1, 1 + threads)
+    plays = [play(share, seed=seed) if steps == 1 else play_at_once(share, steps, seed=seed) for seed in seeds]
     pool = ThreadPoolExecutor(threads)
 
-    def play_on(play_one: Callable[[], int]) -> int:
-        return sum(play_one() for _ in range(steps))
+    def play_all() -> int:
+        others = [pool.submit(play_one) for play_one in plays[1:]]
+        return plays[0]() + sum(other.result() for other in others)
 
-    def step() -> int:
-        others = [pool.submit(play_on, play_one) for play_one in plays[1:]]
-        return play_on(plays[0]) + sum(other.result() for other in others)
-
-    return step
+    return play_all
 
 
 def play_by_rules(num_games: int) -> Callable[[], int]:
@@ -119,9 +130,6 @@ def run(repetitions: int) -> list[Claim]:
     play_size, rules_size = best_size(play), best_size(play_by_rules)
     others = [name for name in GAMES if name != GAME.name]
     steps = [play(play_size), play_by_rules(rules_size), *(play(OTHER_SIZE, name=name) for name in others)]
-    for step in steps[2:]:
-        for _ in range(WARM_UP):
-            step()
     played, by_rules, *by_game = alternate(
         repetitions, *(lambda step=step: rate(step, SECONDS) / 1e6 for step in steps)
     )
