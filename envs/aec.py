@@ -155,7 +155,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         """What a seat sees when the game is over, even if it was an illegal action that ended it: no one is to move."""
         batch = self._batch
         observation = batch.observe(batch.all_rows, np.array([seat], np.int8))[0]
-        batch.layout.named(observation).get("mover", observation[:0])[:] = 0.0
+        observation[batch.layout.places.get("mover", slice(0))] = 0.0
         return {"observation": observation, "action_mask": np.zeros(batch.num_actions, np.int8)}
 
     def step(self, action: int | None) -> None:
@@ -184,7 +184,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         batch.step_one(int(action))
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.agents, batch.rewards[0].tolist(), strict=True))
-        if batch.over[0]:
+        if batch.terminated[0] or batch.truncated[0]:
             self._end(truncated=bool(batch.truncated[0]))
         else:
             self._accumulate_rewards()

@@ -43,7 +43,7 @@ def tables(game: Game) -> str:
                     f"{piece.low:g} to {piece.high:g}",
                     piece.meaning,
                 )
-                for piece, at in layout.slices()
+                for piece, at in zip(layout.pieces, layout.places.values(), strict=True)
             ],
         ),
         f"**Actions**, `Discrete({game.num_actions(options)})`:",

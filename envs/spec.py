@@ -3,7 +3,9 @@
 import difflib
 import hashlib
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
@@ -67,22 +69,18 @@ class Piece:
     @property
     def size(self) -> int:
         """How many numbers it has."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
 
 class Layout:
-    """An observation as a table: its pieces in the order in which they stand in the flat float32 vector."""
+    """An observation as a table: its pieces in the order in which they stand in the flat float32 vector, and their
+    `places` there by name."""
 
     def __init__(self, pieces: list[Piece]) -> None:
         self.pieces = tuple(pieces)
         self.size = sum(piece.size for piece in pieces)
-
-    def slices(self) -> Iterator[tuple[Piece, slice]]:
-        """Each piece with its place in the vector."""
-        start = 0
-        for piece in self.pieces:
-            yield piece, slice(start, start + piece.size)
-            start += piece.size
+        ends = itertools.accumulate(piece.size for piece in pieces)
+        self.places = {piece.name: slice(end - piece.size, end) for piece, end in zip(pieces, ends, strict=True)}
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The lowest and the highest value of each number of the vector."""
@@ -93,7 +91,10 @@ class Layout:
     def named(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Views of the pieces of one observation (size,) or of many (…, size), in the shapes of the table."""
         leading = observation.shape[:-1]
-        return {piece.name: observation[..., at].reshape(*leading, *piece.shape) for piece, at in self.slices()}
+        return {
+            piece.name: observation[..., self.places[piece.name]].reshape(*leading, *piece.shape)
+            for piece in self.pieces
+        }
 
     @property
     def digest(self) -> str:

@@ -338,7 +338,12 @@ def _check_rules(game: Game, options: Options, seed: int) -> None:
         decisions[mover] += 1
         legal = np.flatnonzero(mask).tolist()
         _check_told(game, states, options, streams, legal)
-        rules.apply(states[0], options, int(generator.choice(legal)), (streams[0], script))
+        shown = np.zeros(layout.size, np.float32)
+        game.observe(states[0], options, mover, shown)
+        action = int(generator.choice(legal))
+        rules.apply(states[0], options, action, (streams[0], script))
+        if action < game.num_keeps:
+            _check_throw(game, states[0], options, mover, shown)
     _expect(int(rules.current_player(states[0])) == mover, "after the end, current_player is not the last mover")
     if options == game.make_options(num_players):
         _expect(max(decisions) <= game.longest, f"a seat had {max(decisions)} decisions; longest={game.longest}")
@@ -359,11 +364,23 @@ def _mask(game: Game, state: Any, options: Options) -> NDArray[np.int8]:
 def _check_observation(game: Game, layout: Any, state: Any, options: Options, seat: int) -> None:
     observation = np.full(layout.size, np.nan, np.float32)
     game.observe(state, options, seat, observation)
-    for piece, at in layout.slices():
-        values = observation[at]
+    for piece in layout.pieces:
+        values = observation[layout.places[piece.name]]
         _expect(not np.isnan(values).any(), f"the observation's {piece.name} is not written")
         inside = ((values >= piece.low) & (values <= piece.high)).all()
         _expect(inside, f"the observation's {piece.name} is outside {piece.low} to {piece.high}")
+
+
+def _check_throw(game: Game, state: Any, options: Options, thrower: int, shown: NDArray[np.float32]) -> None:
+    """The seat that has thrown is to move, and `shown`, what it saw before, becomes what it sees."""
+    if game.rules.is_terminal(state, options):
+        return
+    _expect(int(game.rules.current_player(state)) == thrower, "another seat moves after one of the num_keeps actions")
+    whole = np.zeros_like(shown)
+    game.observe(state, options, thrower, whole)
+    if game.observe_throw is not None:
+        game.observe_throw(state, options, thrower, shown)
+        _expect(shown.tobytes() == whole.tobytes(), "observe_throw leaves what a throw changes as it was")
 
 
 def _check_told(game: Game, states: NDArray[np.void], options: Options, streams: Any, legal: list[int]) -> None:

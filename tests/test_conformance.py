@@ -1,16 +1,19 @@
 """The conformance suite over all games, and proof that it notices what it looks for."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from pettingzoo.utils.wrappers import BaseWrapper
 
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.aec import DiceEnv
+from fivedice.envs.kernel import kernel
 from fivedice.envs.option import Value
-from fivedice.envs.testing import check_env, check_game
+from fivedice.envs.testing import _check_rules, check_env, check_game
 
 YUM = load_game("yum")
 
@@ -169,3 +172,20 @@ def test_check_env__finds(fault: Callable[[], Any], said: str) -> None:
 def test_check_env__finds_a_wrong_payoff() -> None:
     with pytest.raises(AssertionError, match="but the game pays"):
         check_env(lambda: DiceEnv(YUM, reward="score"), games=1, payoff=lambda env: dict.fromkeys(env.scores(), 1.0))
+
+
+@kernel
+def shows_nothing(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
+    """An `observe_throw` that forgets the dice."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ({"observe_throw": shows_nothing}, "observe_throw leaves what a throw changes as it was"),
+        ({"num_keeps": YUM.num_actions()}, "another seat moves after one of the num_keeps actions"),
+    ],
+)
+def test_check_rules__finds_a_throw_that_is_shown_wrongly(fault: dict[str, Any], said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        _check_rules(dataclasses.replace(YUM, **fault), YUM.make_options(), 1)

@@ -45,7 +45,7 @@ def test_readme__examples_run_in_order_in_an_empty_folder(tmp_path: Path) -> Non
     examples = (ROOT / "README.md").read_text().split("## Examples")[1].split("\n## ")[0]
     python = re.findall(r"```python\n(.*?)```", examples, re.DOTALL)
     commands = [line[2:] for line in re.findall(r"^\$ .*$", examples, re.MULTILINE)]
-    assert len(python) == 5
+    assert len(python) == 6
     assert len(commands) == 5
     program = Path(sys.executable).parent / "fivedice"
     for command in commands:
