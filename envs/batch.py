@@ -278,6 +278,7 @@ class Batch:
 
     def restart(self, rows: Rows) -> None:
         """Start the next game in each of `rows`."""
+        self._require_reset("restart")
         rows = self._checked_rows(rows)
         self.streams["game"][rows, 1] += 1
         self.streams["drawn"][rows] = 0
@@ -311,7 +312,9 @@ class Batch:
 
         Raises:
             ValueError: an action is not legal; says which, and what was.
+            RuntimeError: no game has been started.
         """
+        self._require_reset("step")
         rows = self._checked_rows(rows)
         chosen = self._checked(actions, rows)
 
@@ -358,6 +361,10 @@ class Batch:
             raise ValueError(self.explain_illegal(0, action))
         self._one_action[0] = action
         self.step_loop(self.all_rows[:1], self._one_action, False, *self.arrays(0))
+
+    def _require_reset(self, method: str) -> None:
+        if not self._has_started:
+            raise RuntimeError(f"{method}() before the first game: call reset()")
 
     def _checked_rows(self, rows: Rows | None, *, distinct: bool = True) -> Rows:
         """Rows that compiled code may trust: all, if None."""

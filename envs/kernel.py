@@ -30,6 +30,7 @@ from numba.misc.appdirs import AppDirs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SEAL_SIZE = hashlib.sha256().digest_size
 PACKAGES = (Path(__file__).parent, Path(__file__).parent.parent / "agents")
 
 
@@ -84,24 +85,35 @@ class _ProjectLocator(caching._CacheLocator):
 
 
 class _ProjectFiles(caching.IndexDataCacheFile):
-    """The files of machine code of one function, one for each key, which its name tells, as it tells the sources.
+    """The files of machine code of one function, one for each key. Its name tells the key and the sources.
 
     Numba numbers the files and keeps an index. Two processes that compile at the same time may both take a number, and
-    the next one then finds the code of one game's loop where the index has another's.
+    the next one then finds the code of one game's loop where the index has another's. Numba also runs what a damaged
+    file holds; here each begins with a digest of its name and the rest, and one that does not fit is compiled anew.
     """
 
     def save(self, key: Any, data: Any) -> None:
-        self._remove(lambda name: not name.startswith(self._current))  # what other sources have left
-        self._save_data(self._name(key), data)
+        with contextlib.suppress(OSError):  # a full disk: compile in each process
+            for path in self._files():
+                if not path.name.startswith(self._current):  # what other sources have left
+                    path.unlink(missing_ok=True)
+            name = self._name(key)
+            content = self._dump(data)
+            with self._open_for_write(self._data_path(name)) as file:
+                file.write(_seal(name, content) + content)
 
     def load(self, key: Any) -> Any:
+        name = self._name(key)
         try:
-            return self._load_data(self._name(key))
+            held = Path(self._data_path(name)).read_bytes()
         except OSError:
             return None
+        seal, content = held[:SEAL_SIZE], held[SEAL_SIZE:]
+        return pickle.loads(content) if seal == _seal(name, content) else None
 
     def flush(self) -> None:
-        self._remove(lambda name: True)
+        for path in self._files():
+            path.unlink(missing_ok=True)
 
     @property
     def _current(self) -> str:
@@ -110,10 +122,12 @@ class _ProjectFiles(caching.IndexDataCacheFile):
     def _name(self, key: Any) -> str:
         return f"{self._current}{_digest(key)}.nbc"
 
-    def _remove(self, is_old: Callable[[str], bool]) -> None:
-        for path in Path(self._cache_path).glob(f"{glob.escape(self._index_name)}.*"):
-            if is_old(path.name):
-                path.unlink(missing_ok=True)
+    def _files(self) -> list[Path]:
+        return list(Path(self._cache_path).glob(f"{glob.escape(self._index_name)}.*.nbc"))
+
+
+def _seal(name: str, content: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + content).digest()
 
 
 def _digest(value: Any) -> str:
@@ -132,13 +146,6 @@ class _ProjectCache(caching.FunctionCache):
         self._cache_file = _ProjectFiles(
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        try:
-            return super().load_overload(signature, context)
-        except (EOFError, pickle.UnpicklingError, ValueError):  # a damaged file: forget all of them, compile anew
-            self.flush()
-            return None
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         # Numba pickles the closure, which differs from process to process where the closure holds compiled functions.

@@ -326,3 +326,11 @@ def test_batch__rows_that_cannot_be_are_refused(rows: list[Any]) -> None:
         with pytest.raises(ValueError, match="rows "):
             call()
     assert (batch.states.tobytes(), batch.streams.tobytes()) == before
+
+
+def test_batch__before_the_first_game_says_so() -> None:
+    batch = Batch(load_game("yum"), 2)
+    with pytest.raises(RuntimeError, match=r"step\(\) before the first game: call reset\(\)"):
+        batch.step(np.zeros(2, np.int64))
+    with pytest.raises(RuntimeError, match=r"restart\(\) before the first game: call reset\(\)"):
+        batch.restart(np.array([0]))

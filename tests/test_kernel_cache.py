@@ -1,7 +1,6 @@
 """Machine code is kept between processes, and never outlives the source that it came from."""
 
 import os
-import pickle
 import shutil
 import subprocess
 import sys
@@ -110,8 +109,51 @@ def test_cache__keeps_apart_what_processes_write_at_the_same_time(tmp_path: Path
     assert [files().load(key) for key in keys] == [f"code of {key}" for key in keys]
     assert files("later").load(keys[0]) is None
     files("later").save(keys[0], "other code")
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == [pickle.dumps("other code")]  # nothing is left behind
-    files("later").flush()
+    assert files("later").load(keys[0]) == "other code"
+    assert len(list(tmp_path.iterdir())) == 1  # nothing is left behind
+    being_written = tmp_path / "batch.step-50.py311.nbi.0.1.nbc.tmp.2"
+    being_written.touch()
+    files("later still").save(keys[0], "other code")
+    files("later still").flush()
+    assert list(tmp_path.iterdir()) == [being_written]
+
+
+@pytest.mark.parametrize("damage", ["cut short", "a block of zeros", "emptied", "another's", "a folder"])
+def test_cache__compiles_anew_what_is_damaged(tmp_path: Path, damage: str) -> None:
+    """Numba would run it: a hole in machine code ends the process."""
+    files = _ProjectFiles(str(tmp_path), "batch.step-50.py311", "now")
+    files.save("other", "other code")
+    (others,) = (path.read_bytes() for path in tmp_path.iterdir())
+    files.flush()
+    files.save("key", "code" * 1000)
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    assert files.load("key") == "code" * 1000
+    path.unlink()
+    if damage == "a folder":
+        path.mkdir()
+    else:
+        half = len(whole) // 2
+        broken = {
+            "cut short": whole[:-1],
+            "a block of zeros": whole[:half] + bytes(512) + whole[half + 512 :],
+            "emptied": b"",
+            "another's": others,
+        }
+        path.write_bytes(broken[damage])
+    assert files.load("key") is None
+    files.save("key", "code")
+    assert files.load("key") == (None if damage == "a folder" else "code")
+
+
+def test_cache__full_disk_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    files = _ProjectFiles(str(tmp_path), "batch.step-50.py311", "now")
+    monkeypatch.setattr(os, "replace", full)
+    files.save("key", "code")
+    assert files.load("key") is None
     assert not list(tmp_path.iterdir())
 
 

@@ -81,7 +81,7 @@ def test_play_random__refuses_a_game_that_is_over() -> None:
     while not batch.over.any():
         batch.step(batch.masks.argmax(axis=1), restart=False)
     before = batch.states.copy()
-    with pytest.raises(ValueError, match="a game is over; start the next one first"):
+    with pytest.raises(ValueError, match=r"game \d has no decision to make: it is over, or reset\(\) was not called"):
         play_random(batch, 1, np.random.default_rng(1))
     assert batch.states.tobytes() == before.tobytes()
 
@@ -99,3 +99,18 @@ def test_observations__are_whole_after_each_step_of_any_rows(name: str) -> None:
             rows = np.sort(generator.permutation(40)[: generator.integers(1, 41)])
             batch.step(actions[rows], rows)
             assert batch.observations.tobytes() == batch.observe(batch.all_rows, batch.movers).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("steps", "generator", "said"),
+    [
+        (-1, np.random.default_rng(1), "steps=-1 is not a number of decisions; use a whole number from 0 up"),
+        (1.5, np.random.default_rng(1), "steps=1.5 is not a number of decisions"),
+        (1, 7, r"generator=7 is no generator; use numpy.random.default_rng\(seed\)"),
+    ],
+)
+def test_play_random__wrong_settings_are_named(steps: Any, generator: Any, said: str) -> None:
+    batch = Batch(load_game("yum"), 2)
+    batch.reset(seed=1)
+    with pytest.raises(ValueError, match=said):
+        play_random(batch, steps, generator)
