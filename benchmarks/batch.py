@@ -28,7 +28,7 @@ PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
 OTHER_BARS = {"showdown_yahtzee": 1.0, "set_cubed": 0.2}  # the same of other games
 RATIO_BARS = {"yahtzee_jr": 0.5}  # or as a part of Yum's
 OTHER_SIZE = 2048
-WARM_UP = 200  # decisions of each game, so that the rows stand at every stage of it
+WARM_UP = 500  # decisions of each game, so that the rows stand at every stage of it
 
 
 @kernel

@@ -90,9 +90,8 @@ def make_loops(game: Game) -> Loops:
                 if over or for_points:
                     pay(kind, before, after, over, won, rewards[row])
                 else:
-                    for seat in range(
-                        MAX_SEATS
-                    ):  # as many rounds at any table: a loop that ends earlier becomes a call
+                    # As many rounds at any table: a loop that ends earlier becomes a call.
+                    for seat in range(MAX_SEATS):
                         if seat < rewards.shape[1]:
                             rewards[row, seat] = 0.0
                 truncated[row] = over and is_truncated(state, options)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fivedice.envs.batch import Batch
 from fivedice.envs.kernel import kernel, wrapping_product
 from fivedice.envs.option import is_whole
+from fivedice.envs.view import find_empty
 
 MOST_BITS = 63  # actions that are looked at at once, as the bits of a positive number
 STRIDE = 56  # the same where there are more: whole bytes
@@ -34,9 +35,9 @@ def play_random(batch: Batch, steps: int, generator: np.random.Generator) -> Non
         raise ValueError(f"steps={steps!r} is not a number of decisions; use a whole number from 0 up")
     if not isinstance(generator, np.random.Generator):
         raise ValueError(f"generator={generator!r} is no generator; use numpy.random.default_rng(seed)")
-    is_live = batch.masks.any(axis=1)
-    if not is_live.all():
-        raise ValueError(f"game {is_live.argmin()} has no decision to make: it is over, or reset() was not called")
+    empty = find_empty(batch.masks)
+    if empty >= 0:
+        raise ValueError(f"game {empty} has no decision to make: it is over, or reset() was not called")
     play, actions = make_play(batch.step_loop), np.empty(batch.num_games, np.int64)
     while steps > 0:
         noise = generator.random((min(steps, MOST_STEPS), batch.num_games), np.float32)

@@ -61,7 +61,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     """Write what `seat` sees into `out`, the pieces of the table."""
     num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
     show_mover(state, num_players, seat, is_terminal(state, options), out)
-    show_cards(state, num_players, seat, out[before_cards(num_players) :])
+    show_cards(state, num_players, seat, out[num_players + TURN_SIZE + 1 + NUM_BOXES :])
     observe_throw(state, options, seat, out)
 
 
@@ -83,15 +83,9 @@ def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32])
 
 
 @kernel(inline=True)
-def before_cards(num_players: int) -> int:
-    """Where the pieces from `open` on start."""
-    return num_players + TURN_SIZE + 1 + NUM_BOXES
-
-
-@kernel(inline=True)
 def show_cards(state: Any, num_players: int, seat: int, out: NDArray[np.float32]) -> None:
-    """Write the pieces from `open` on, which change when a box is filled."""
-    at, num_players = 0, max(1, num_players)
+    """Write the pieces from `open` on, which change when a box is filled, into the end of an observation."""
+    at = 0
     low_highs = num_players * NUM_BOXES
     summaries = low_highs + num_players * 2
     for i in range(num_players):
