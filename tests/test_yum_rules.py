@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fivedice.envs.batch import Batch
 from fivedice.envs.chance import new_script, new_streams
 from fivedice.envs.dice import throw_number
-from fivedice.envs.random_play import play_random
 from fivedice.envs.yum import GAME, rules
 from fivedice.envs.yum.rules import BOXES, FILL, HIGH, LOW, OPEN
 
@@ -381,45 +379,45 @@ def test_low_and_high__sheet_example_in_either_order() -> None:
     assert low_first.scores() == high_first.scores() == [23 + 28]
 
 
-# Observations.
+# In words.
+
+FULL_UPPER = {"Ones": 3, "Twos": 6, "Threes": 9, "Fours": 12, "Fives": 15}  # 45 points
 
 
-@pytest.mark.parametrize("choice", CHOICES[::3], ids=str)
-@pytest.mark.parametrize("num_players", [1, 2, 6])
-def test_observation__tells_the_table_and_what_the_dice_would_give(num_players: int, choice: dict[str, Any]) -> None:
-    batch = Batch(GAME, 24, num_players=num_players, **choice)
-    batch.reset(seed=num_players)
-    for _ in range(5):
-        for seat in range(num_players):
-            shown = batch.layout.named(batch.observe(batch.all_rows, np.full(24, seat, np.int8)))
-            for row in range(24):
-                assert_tells(batch.states[row], seat, num_players, choice, {name: shown[name][row] for name in shown})
-        play_random(batch, 7 * num_players, np.random.default_rng(num_players))
+@pytest.mark.parametrize(
+    ("card", "dice", "words"),
+    [
+        (FULL_UPPER, "66612", "fill Sixes: 18 and the bonus of 25"),  # 63
+        ({**FULL_UPPER, "Ones": 4}, "66612", "fill Sixes: 18 and the bonus of 25"),
+        ({**FULL_UPPER, "Ones": 2}, "66612", "fill Sixes: 18"),  # 62
+        (FULL_UPPER, "66112", "fill Sixes: 12"),
+        ({**FULL_UPPER, "Fives": 25, "Fours": 20}, "66612", "fill Sixes: 18"),  # 63 were there before
+        ({**FULL_UPPER, "Fives": 25, "Fours": 19}, "61112", "fill Sixes: 6 and the bonus of 25"),
+    ],
+)
+def test_name_action__tells_the_bonus_when_it_is_earned(card: Card, dice: str, words: str) -> None:
+    """The other seat's card, which has none of it, makes no difference; nor does a box that counts for no bonus."""
+    table = Table(dice, cards=({}, card))
+    table.state["player"] = 1
+    assert GAME.name_action(table.state, table.options, FILL + BOXES.index("Sixes")) == words
+    full_house = GAME.name_action(table.state, table.options, FILL + BOXES.index("Full House"))
+    assert full_house == "fill Full House: 0"
+    assert GAME.name_action(table.state, table.options, 0b10001) == f"keep {min(dice)} {max(dice)}"
 
 
-def assert_tells(state: Any, seat: int, num_players: int, choice: dict[str, Any], seen: dict[str, np.ndarray]) -> None:
-    seats = [(seat + i) % num_players for i in range(num_players)]
-    cards: list[Card] = [
-        {box: int(points) for box, points in zip(BOXES, state["boxes"][i], strict=True) if points != OPEN}
-        for i in seats
-    ]
-    dice = tuple(state["dice"].tolist())
-    upper = [sum(card.get(box, 0) for box in NUMBERS) for card in cards]
-    par = [sum(3 * NUMBERS[box] for box in card if box in NUMBERS) for card in cards]
-    expected = {
-        "mover": [i == state["player"] for i in seats],
-        "dice": [[face == die for face in range(1, 7)] for die in dice],
-        "dice_counts": [dice.count(face) / 5 for face in range(1, 7)],
-        "throws_left": [left == state["throws_left"] for left in range(3)],
-        "dice_total": [sum(dice) / 30],
-        "points_now": [0 if box in cards[0] else sheet_points(box, dice, cards[0], choice) / 30 for box in BOXES],
-        "open": [[box not in card for box in BOXES] for card in cards],
-        "low_high": [[card.get("Low", 0) / 30, card.get("High", 0) / 30] for card in cards],
-        "upper_total": [total / 105 for total in upper],
-        "upper_par": [(total - threes) / 63 for total, threes in zip(upper, par, strict=True)],
-        "bonus": [total >= 63 for total in upper],
-        "score": [sheet_total(card) / 300 for card in cards],
-    }
-    assert list(seen) == list(expected)
-    for name, numbers in expected.items():
-        assert np.allclose(seen[name], np.array(numbers, float)), name
+def test_render__shows_every_card_and_the_bonus_from_63() -> None:
+    cards = (FULL_UPPER | {"Sixes": 18}, FULL_UPPER | {"Sixes": 12, "Low": 0}, {"Yum": 30})
+    table = Table("12266", 1, cards=cards)
+    table.state["player"] = 1
+    lines = [line.split() for line in GAME.render(table.state, table.options).splitlines()]
+    assert lines[0] == ["player_0", "▸", "player_1", "player_2"]
+    for line, box in zip((line for line in lines if " ".join(line[:-3]) in BOXES), BOXES, strict=True):
+        assert " ".join(line[:-3]) == box
+        assert line[-3:] == [str(card.get(box, "·")) for card in cards]
+    assert lines[7] == ["of", "63", "63", "+25", "57", "0"]
+    assert lines[-2] == ["Total", "88", "57", "30"]
+    assert lines[-1] == ["Dice", "⚀", "1", "⚁", "2", "⚁", "2", "⚅", "6", "⚅", "6", "1", "throw", "left"]
+    table = Table("12266", 0, cards=(all_but(Yum=30), all_but(Low=29)))
+    table.state["player"] = 1
+    assert GAME.render(table.state, table.options).splitlines()[0].split() == ["player_0", "player_1"]
+    assert GAME.render(table.state, table.options).splitlines()[-1] == "Game over, won by player_0"
