@@ -1,10 +1,10 @@
-"""Ratings: the model's own strengths come out, intervals hold them, and a winner's rating never falls."""
+"""Ratings: the model's own strengths come out, and a winner's rating never falls."""
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fivedice.agents.ratings import DRAWN, POINTS, fit, rate
+from fivedice.agents.ratings import POINTS, fit, rate
 
 
 def played(strengths: list[float], games: int, seed: int) -> NDArray[np.float64]:
@@ -26,11 +26,6 @@ def places(strengths: list[float], games: int, seed: int) -> NDArray[np.float64]
     return (times[:, :, None] < times[:, None, :]).astype(np.float64)
 
 
-def test_fit__of_two_is_the_logarithm_of_the_odds() -> None:
-    ratings = fit(np.array([[0.0, 25.0], [75.0, 0.0]]), anchor=0)
-    assert ratings == pytest.approx([0, POINTS * np.log10((75 + DRAWN) / (25 + DRAWN))])
-
-
 @pytest.mark.parametrize("games", [played, places])
 def test_fit__finds_the_strengths_of_the_model(games: object) -> None:
     strengths = [0.0, 60.0, 250.0, 400.0]
@@ -38,17 +33,9 @@ def test_fit__finds_the_strengths_of_the_model(games: object) -> None:
     assert found == pytest.approx(strengths, abs=12)
 
 
-def test_fit__order_of_games_changes_nothing() -> None:
-    ahead = played([0, 50, 100], 200, 2)
-    assert fit(ahead.sum(axis=0), anchor=0) == pytest.approx(fit(ahead[::-1].sum(axis=0), anchor=0), abs=1e-9)
-    order = np.array([2, 0, 1])
-    turned = fit(ahead.sum(axis=0)[order][:, order], anchor=1)
-    assert turned == pytest.approx(fit(ahead.sum(axis=0), anchor=0)[order], abs=1e-6)
-
-
 def test_fit__a_winner_never_falls_and_a_loser_never_rises() -> None:
     generator = np.random.default_rng(3)
-    for _ in range(200):
+    for _ in range(120):
         count = int(generator.integers(2, 6))
         ahead = generator.integers(0, 30, (count, count)).astype(np.float64)
         np.fill_diagonal(ahead, 0)
@@ -66,20 +53,6 @@ def test_fit__who_wins_every_game_has_a_finite_rating() -> None:
     ratings = fit(np.array([[0.0, 0.0, 3.0], [1000.0, 0.0, 1000.0], [5.0, 0.0, 0.0]]), anchor=0)
     assert np.isfinite(ratings).all()
     assert ratings[1] > 1000
-
-
-def test_rate__intervals_hold_the_truth_19_times_in_20() -> None:
-    strengths = [0.0, 80.0, 90.0]
-    held, apart = [], []
-    for seed in range(60):
-        ratings = rate(played(strengths, 150, seed), anchor=0, seed=seed)
-        held += [
-            abs(ratings.means[number] - strengths[number]) <= ratings.estimates[number].half_width for number in (1, 2)
-        ]
-        apart.append((ratings.are_apart(1, 0), ratings.are_apart(2, 1)))
-    assert 0.88 <= np.mean(held) <= 0.99
-    assert np.mean(apart, axis=0)[0] > 0.8  # 80 points show in so many games ...
-    assert np.mean(apart, axis=0)[1] < 0.2  # ... and 10 do not
 
 
 def test_rate__who_wins_every_game_has_a_wide_interval() -> None:

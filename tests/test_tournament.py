@@ -9,18 +9,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from fivedice.agents import tournament as module
 from fivedice.agents.baselines import RandomPolicy
-from fivedice.agents.ranking import Ranking, finished_ahead, places, rank
+from fivedice.agents.ranking import Ranking, rank
 from fivedice.agents.tournament import Contender, Part, Tournament, contender, play_part, play_tournament, seating
 from fivedice.agents.tournament_report import PAIRS, RESULTS, STANDINGS, results_dict, title, write_results
 from fivedice.envs import load_game
@@ -74,6 +75,7 @@ def test_seating__every_order_at_every_table_equally_often(count: int, seats: in
         assert len(set(orders.values())) == 1
         for deal in seating(Part(table, 0, 3)):  # of each deal, everyone plays once from every seat
             assert all(sorted(seat) == sorted(table) for seat in deal.T.tolist())
+            assert deal[1:].tolist() == [[*game[1:], game[0]] for game in deal[:-1].tolist()]  # all move on by one seat
 
 
 @pytest.mark.parametrize(
@@ -87,6 +89,27 @@ def test_seating__every_order_at_every_table_equally_often(count: int, seats: in
 )
 def test_tables__are_all_compositions(count: int, seats: int, tables: list[tuple[int, ...]]) -> None:
     assert some(count, seats).tables == tables
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_seating__orders_round_the_table_take_turns_from_deal_to_deal(seats: int) -> None:
+    every = math.factorial(seats - 1)
+    firsts = [tuple(deal[0]) for deal in seating(Part(tuple(range(seats)), 0, 3 * every)).tolist()]
+    assert firsts == 3 * module.orders_round(seats)
+    assert len(set(firsts)) == every
+    assert all(sorted(order) == list(range(seats)) and order[0] == 0 for order in firsts)
+
+
+@pytest.mark.parametrize(("count", "seats", "games"), [(3, 2, 401), (2, 4, 481), (5, 3, 60)])
+def test_parts__are_every_deal_of_every_table_once(count: int, seats: int, games: int) -> None:
+    tournament = some(count, seats, games)
+    parts = list(tournament.parts())
+    deals = [(part.table, deal) for part in parts for deal in range(part.start, part.stop)]
+    assert deals == [(table, deal) for table in tournament.tables for deal in range(tournament.deals)]
+    assert {part.stop - part.start for part in parts} <= {20, tournament.deals % 20 or 20}
+    assert all(part.start % 20 == 0 for part in parts)
+    assert tournament.num_games == len(deals) * seats
+    assert tournament.deals * seats >= games > (tournament.deals - math.factorial(seats - 1)) * seats
 
 
 def test_seating__does_not_depend_on_the_part() -> None:
@@ -123,14 +146,6 @@ def test_results__do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None
     assert results_dict(TWO, rank(TWO, results)) == results_dict(TWO, rank(TWO, again))
 
 
-def test_results__do_not_depend_on_the_size_of_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = play_tournament(TWO, tmp_path / "one")
-    monkeypatch.setattr(module, "PART", 7)
-    pieces = play_tournament(TWO, tmp_path / "other")
-    np.testing.assert_array_equal(whole[0].points, pieces[0].points)
-    np.testing.assert_array_equal(whole[0].seated, pieces[0].seated)
-
-
 class Interrupt(Exception):
     pass
 
@@ -146,8 +161,9 @@ def test_resume__plays_what_is_missing_and_nothing_else(tmp_path: Path, monkeypa
     first = digests(tmp_path / "run")
     assert len(first) == 1
     monkeypatch.setattr(module, "play_part", counted := Counted(module.play_part))
-    resumed = play_tournament(TWO, tmp_path / "run")
-    assert counted.calls == 1
+    told: list[int] = []
+    resumed = play_tournament(TWO, tmp_path / "run", progress=told.append)
+    assert (counted.calls, told) == (1, [40, 20])
     assert digests(tmp_path / "run") == digests(tmp_path / "straight")
     np.testing.assert_array_equal(straight[0].points, resumed[0].points)
 
@@ -164,17 +180,35 @@ class Counted:
 def test_resume__more_games_and_more_contenders_keep_what_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play_tournament(TWO, tmp_path)
+    (before,) = play_tournament(TWO, tmp_path)
     kept = digests(tmp_path)
     more = replace(TWO, games=120, contenders=(*TWO.contenders, contender("rollout", "rollout:random:1")))
     monkeypatch.setattr(module, "play_part", counted := Counted(module.play_part))
-    play_tournament(more, tmp_path)
+    told: list[int] = []
+    notes: list[str] = []
+    after = play_tournament(more, tmp_path, progress=told.append, note=notes.append)
+    np.testing.assert_array_equal(after[0].points[:30], before.points)
+    longer = tmp_path / "parts" / f"{TWO.key(Part((0, 1), 20, 30))}.safetensors"
+    assert notes == [f"{longer} holds another number of games: its games are played anew"]
+    assert sum(told) == more.num_games == 3 * 120
     # Of the two parts the second was of ten deals and is of twenty now; there are two more tables of three parts.
     assert counted.calls == 2 + 2 * 3
     assert sum(digests(tmp_path).get(name) == content for name, content in kept.items()) == 1
 
 
-@pytest.mark.parametrize("harm", ["cut short", "random bytes", "other numbers", "missing tensor", "other games"])
+def test_resume__puts_parts_in_their_places_whichever_is_missing(tmp_path: Path) -> None:
+    straight = play_tournament(TWO, tmp_path)
+    first = next(TWO.parts())
+    (tmp_path / "parts" / f"{TWO.key(first)}.safetensors").unlink()
+    again = play_tournament(TWO, tmp_path)
+    np.testing.assert_array_equal(straight[0].seated, again[0].seated)
+    np.testing.assert_array_equal(straight[0].points, again[0].points)
+    np.testing.assert_array_equal(straight[0].shares, again[0].shares)
+
+
+@pytest.mark.parametrize(
+    "harm", ["cut short", "random bytes", "other numbers", "missing tensor", "other games", "no digest"]
+)
 def test_part__that_is_damaged_is_told_and_played_anew(tmp_path: Path, harm: str) -> None:
     straight = play_tournament(TWO, tmp_path)
     before = digests(tmp_path)
@@ -187,11 +221,17 @@ def test_part__that_is_damaged_is_told_and_played_anew(tmp_path: Path, harm: str
         path.write_bytes(b"\x07" * 999)
     else:
         tensors = load_file(path)
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata()
         if harm == "other numbers":
-            tensors["points"] = tensors["points"] + 1
-        else:
+            tensors["shares"] = 1 - tensors["shares"]
+        elif harm == "missing tensor":
             del tensors["shares"]
-        save_file(tensors, path, metadata={"digest": "of something else"})
+            part = next(part for part in TWO.parts() if TWO.key(part) == path.stem)
+            metadata = {"digest": module._digest(TWO, part, tensors)}
+        else:
+            metadata = None
+        save_file(tensors, path, metadata=metadata)
     notes: list[str] = []
     again = play_tournament(TWO, tmp_path, note=notes.append)
     assert notes == [f"{path} is damaged: its games are played anew"]
@@ -210,6 +250,168 @@ def test_contender__that_has_changed_plays_anew_and_is_told(tmp_path: Path) -> N
         play_tournament(changed, tmp_path, note=notes.append)
     assert notes == [f"greedy has changed since it played in {tmp_path}: its games are played anew"]
     assert digests(tmp_path) == before
+
+
+def of_version(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tournaments think that the games' rules are of another version."""
+    monkeypatch.setattr(module, "load_game", lambda name: replace(load_game(name), version=version))
+
+
+# Another value of each field of a tournament, of a contender and of a part; None for those on which no game depends.
+OTHER: dict[type, dict[str, Any]] = {
+    Tournament: {
+        "game": {"game": "yum"},
+        "options": {"options": (("must_score_most", False), OF_JR[1])},
+        "num_players": {"num_players": 3},
+        "seed": {"seed": 6},
+        "games": None,
+        "contenders": {"contenders": (TWO.contenders[0], replace(TWO.contenders[1], digest="of another"))},
+        "sampled": {"sampled": True},
+    },
+    Contender: {"label": None, "name": None, "digest": {"digest": "of another"}},
+    Part: {"table": {"table": (1, 0)}, "start": {"start": 20}, "stop": None},
+}
+SAME: dict[type, dict[str, Any]] = {
+    Tournament: {"games": 120},
+    Contender: {"label": "other", "name": "other"},
+    Part: {"stop": 10},
+}
+
+
+def test_key__changes_with_all_that_a_game_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Part((0, 1), 0, 20)
+    key = TWO.key(part)
+    keys = {key}
+    for kind, others in OTHER.items():
+        assert {field.name for field in fields(kind)} == set(others), f"say whether its games depend on it: {kind}"
+        for name, changes in others.items():
+            for change in [changes] if changes else [{name: SAME[kind][name]}]:
+                if kind is Tournament:
+                    found = replace(TWO, **change).key(part)
+                elif kind is Part:
+                    found = TWO.key(replace(part, **change))
+                else:
+                    found = replace(TWO, contenders=(replace(TWO.contenders[0], **change), TWO.contenders[1])).key(part)
+                assert (found == key) == (changes is None), (kind, name)
+                keys.add(found)
+    assert len(keys) == 1 + sum(changes is not None for others in OTHER.values() for changes in others.values())
+    three = replace(TWO, contenders=(*TWO.contenders, Contender("c", "c", "c")))
+    assert three.key(part) == key  # who does not sit at the table does not count
+    of_version(9, monkeypatch)
+    assert TWO.key(part) != key
+
+
+def test_games__of_twenty_deals_are_enough() -> None:
+    assert replace(TWO, games=39).deals == 20
+
+
+def test_digest__of_a_policy_follows_all_that_it_plays_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "some.safetensors"
+    path.write_bytes(b"one")
+    names = [
+        "random",
+        "greedy",
+        "optimal",
+        str(path),
+        f"rollout:{path}:8",
+        f"rollout:{path}:9",
+        f"rollout:{path}:8:win",
+    ]
+    names += ["rollout:random:8", "rollout:greedy:8"]
+    before = [module.policy_digest(name) for name in names]
+    path.write_bytes(b"other")
+    after = [module.policy_digest(name) for name in names]
+    assert len({*before, *after}) == 9 + 4
+    assert [str(path) in name for name in names] == [one != other for one, other in zip(before, after, strict=True)]
+    assert module.policy_digest("rollout") == module.policy_digest("rollout:greedy:64:points")
+    monkeypatch.setattr(module.metadata, "version", lambda package: f"{package} 99")
+    newer = [module.policy_digest(name) for name in names]
+    assert [name != str(path) for name in names] == [one != other for one, other in zip(after, newer, strict=True)]
+    assert contender("label", "greedy") == Contender("label", "greedy", newer[1])
+
+
+def test_folder__is_refused_for_each_thing_in_which_it_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module.claim(TWO, tmp_path)
+    settings = (tmp_path / module.SETTINGS).read_text()
+    identity = json.loads(settings)["tournament"]
+    assert identity == {
+        "game": "yahtzee_jr",
+        "game_version": YAHTZEE_JR.version,
+        "options": dict(OF_JR),
+        "seats": 2,
+        "seed": 5,
+        "sampled": False,
+    }
+    for name in identity:
+        others = json.loads(settings)
+        others["tournament"][name] = "another"
+        (tmp_path / module.SETTINGS).write_text(json.dumps(others))
+        with pytest.raises(ValueError, match=f"holds a tournament with {name} 'another', not "):
+            module.claim(TWO, tmp_path)
+        del others["tournament"][name]
+        (tmp_path / module.SETTINGS).write_text(json.dumps(others))
+        with pytest.raises(ValueError, match=f"holds a tournament with {name} None, not "):
+            module.claim(TWO, tmp_path)
+    (tmp_path / module.SETTINGS).write_text(settings)
+    module.claim(TWO, tmp_path)
+
+
+def test_folder__is_known_again_whatever_its_options_are(tmp_path: Path) -> None:
+    """Those of Showdown Yahtzee are tuples, which no JSON file holds."""
+    game = load_game("showdown_yahtzee")
+    options = tuple(game.options_dict(game.make_options(2)).items())
+    assert any(isinstance(value, tuple) for _, value in options)
+    for _ in range(2):
+        module.claim(replace(TWO, game=game.name, options=options), tmp_path)
+
+
+def test_folder__remembers_all_who_have_played_there(tmp_path: Path) -> None:
+    third = Contender("third", "third", "its digest")
+    module.claim(TWO, tmp_path)
+    module.claim(replace(TWO, contenders=(TWO.contenders[0], third)), tmp_path)
+    known = json.loads((tmp_path / module.SETTINGS).read_text())["contenders"]
+    assert known == {known.label: known.digest for known in (*TWO.contenders, third)}
+    notes: list[str] = []
+    changed = replace(TWO.contenders[1], digest="another")
+    module.claim(replace(TWO, contenders=(third, changed)), tmp_path, notes.append)
+    assert notes == [f"greedy has changed since it played in {tmp_path}: its games are played anew"]
+    assert json.loads((tmp_path / module.SETTINGS).read_text())["contenders"] == known | {"greedy": "another"}
+
+
+def test_policies__are_loaded_by_name_and_sampled_if_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def load(name: str, *, deterministic: bool) -> object:
+        asked.append((name, deterministic))
+        return len(asked)
+
+    monkeypatch.setattr(module, "load", load)
+    named = replace(TWO, contenders=(contender("one", "greedy"), contender("other", "random")))
+    assert module.load_contenders(named) == [1, 2]
+    module.load_contenders(replace(named, sampled=True))
+    assert asked == [("greedy", True), ("random", True), ("greedy", False), ("random", False)]
+
+
+def test_ask_once__every_policy_makes_the_first_decision_of_that_table() -> None:
+    seen: list[View] = []
+
+    class Seeing(First):
+        def act(self, view: View) -> NDArray[np.int64]:
+            seen.append(view)
+            return super().act(view)
+
+    class Refusing(First):
+        def act(self, view: View) -> NDArray[np.int64]:
+            raise ValueError("not here")
+
+    table = replace(TWO, num_players=3, options=(("must_score_most", False), OF_JR[1]))
+    module.ask_once(table, {"one": Seeing(), "other": Seeing()})
+    assert [len(view) for view in seen] == [1, 1]
+    for view in seen:
+        assert (view.game, view.options) == (YAHTZEE_JR, YAHTZEE_JR.make_options(3, {"must_score_most": False}))
+        assert (view.states["tokens"] == -1).all()
+    with pytest.raises(ValueError, match="not here"):
+        module.ask_once(TWO, {"one": Seeing(), "other": Refusing()})
 
 
 @pytest.mark.parametrize(
@@ -256,28 +458,7 @@ def test_settings__that_make_no_tournament_are_refused(changes: dict[str, Any], 
         replace(TWO, **changes)
 
 
-def test_digest__follows_the_file_also_as_the_base_of_a_rollout(tmp_path: Path) -> None:
-    path = tmp_path / "some.safetensors"
-    path.write_bytes(b"one")
-    before = module.policy_digest(str(path)), module.policy_digest(f"rollout:{path}:8")
-    path.write_bytes(b"other")
-    after = module.policy_digest(str(path)), module.policy_digest(f"rollout:{path}:8")
-    assert len({*before, *after}) == 4
-    assert module.policy_digest("rollout:random:8") != module.policy_digest("rollout:random:9")
-
-
 # What comes out
-
-
-def test_ahead__winners_first_then_points_together_half() -> None:
-    points = np.array([[10.0, 20.0, 20.0, 5.0], [7.0, 7.0, 9.0, 9.0]])
-    shares = np.array([[0.0, 0.5, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0]])  # the second game was won with fewer points
-    ahead = finished_ahead(points, shares)
-    assert ahead[0].tolist() == [[0.5, 0, 0, 1], [1, 0.5, 0.5, 1], [1, 0.5, 0.5, 1], [0, 0, 0, 0.5]]
-    assert ahead[1].tolist() == [[0.5, 1, 1, 1], [0, 0.5, 0, 0], [0, 1, 0.5, 0.5], [0, 1, 0.5, 0.5]]
-    taken = places(ahead)
-    assert taken[0].tolist() == [[0, 0, 1, 0], [0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 0, 1]]
-    assert taken[1].tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0]]
 
 
 @pytest.fixture(scope="module")
