@@ -1,5 +1,6 @@
 """A policy in one file: the tensors of its network and a card that says what it plays. Loading executes nothing."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -62,7 +63,13 @@ def make_card(
 
 def save_checkpoint(path: Path, card: Mapping[str, Any], network: Network) -> None:
     """Write one file, whole or not at all."""
-    metadata = {"format": FORMAT, "card": json.dumps(card), "digest": digest(network.tensors)}
+    text = json.dumps(card)
+    metadata = {
+        "format": FORMAT,
+        "card": text,
+        "digest": digest(network.tensors),
+        "card_digest": hashlib.sha256(text.encode()).hexdigest(),
+    }
     write_whole(path, partial(save_file, network.tensors, metadata=metadata))
 
 
@@ -225,6 +232,9 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], d
         card = json.loads(metadata["card"])
     except (KeyError, ValueError, RecursionError):
         _refuse(path, "its card is missing or is not JSON")
+    of_card = hashlib.sha256(metadata["card"].encode()).hexdigest()
+    if metadata.get("card_digest", of_card) != of_card:
+        _refuse(path, "its card is not the one that was written: it is damaged")
     for field, kind in REQUIRED.items():
         if not isinstance(card, dict) or not isinstance(card.get(field), kind):
             _refuse(path, f"its card has no {field}")

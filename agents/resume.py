@@ -6,6 +6,7 @@ on from this file computes what it would have computed without the stop.
 
 import hashlib
 import json
+from collections import deque
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,10 +52,12 @@ def save_resume(training: "Training") -> None:
             "numbers": list(pool.snapshots()),
             "following": pool.following,
             "results": pool.results,
+            "digests": {number: digest(snapshot.network.tensors) for number, snapshot in pool.snapshots().items()},
         },
         "champions": [
             {
                 "number": champion.number,
+                "digest": digest(champion.policy.network.tensors),
                 "figures": {
                     name: [estimate.mean, estimate.half_width, estimate.count]
                     for name, estimate in champion.figures.items()
@@ -62,6 +65,7 @@ def save_resume(training: "Training") -> None:
             }
             for champion in training.champions
         ],
+        "episodes": list(training.model.ep_info_buffer or []),
         "numpy": [kind, position, has_gauss, gauss],
     }
     tensors = {
@@ -74,7 +78,7 @@ def save_resume(training: "Training") -> None:
     text = json.dumps(notes)
     metadata = {"notes": text, "digest": digest(tensors), "notes_digest": hashlib.sha256(text.encode()).hexdigest()}
     write_whole(training.folder / FILE, partial(save_file, tensors, metadata=metadata))
-    _remove_snapshots_but_of(training)
+    _remove_all_but(_files(training), training.folder)
 
 
 def _save_policy(policy: CheckpointPolicy, path: Path) -> None:
@@ -113,7 +117,7 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
     snapshots = {}
     for number in pool["numbers"]:
         path = _snapshot_path(training.folder, number)
-        snapshot = load_checkpoint(path, deterministic=False)
+        snapshot = _load_policy(path, "step", pool.get("digests", {}).get(str(number)), deterministic=False)
         if snapshot.game is not training.game or snapshot.options != training.options:
             raise ValueError(
                 f"{training.folder} is a run of {describe(snapshot.game, snapshot.options)}, "
@@ -123,7 +127,6 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
         for name, was in snapshot.settings().items():
             if was != asked[name]:
                 raise ValueError(f"{training.folder} is a run with {name}={was!r}, not with {name}={asked[name]!r}")
-        snapshot.name = f"step-{read_card(path)['steps']:09d}"
         snapshots[number] = snapshot
     training.pool.restore(
         snapshots,
@@ -149,13 +152,11 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
     training.champions = []
     for found in notes.get("champions", []):
         path = _champion_path(training.folder, found["number"])
-        policy = load_checkpoint(path)
-        policy.name = f"best-{read_card(path)['steps']:09d}"
+        policy = _load_policy(path, "best", found.get("digest"), deterministic=True)
         figures = {name: Estimate(*figures) for name, figures in found["figures"].items()}
         training.champions.append(Champion(found["number"], policy, figures))
         training.next_champion = found["number"] + 1
-    # Snapshots of after the last save would be taken for those that get their numbers from now on.
-    _remove_snapshots_but_of(training)
+    of_the_run = _files(training)
     if notes["reward"] != training.env.table.batch.reward:
         training.best, training.champions = -float("inf"), []
         told.append("reward differs from the stopped run's: the best checkpoint is chosen anew")
@@ -172,7 +173,21 @@ def _go_on(training: "Training", notes: dict[str, Any], tensors: dict[str, NDArr
     else:
         told.append(f"{why_not}: its running games are dropped and new ones are started")
         training.env.seed(training.config.seed + notes["steps"])
+    episodes = notes.get("episodes", [])
+    model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
+    model.ep_success_buffer = deque(maxlen=model._stats_window_size)
+    # Snapshots of after the last save would be taken for those that get their numbers from now on.
+    _remove_all_but(of_the_run, training.folder)
     return told
+
+
+def _load_policy(path: Path, name: str, written: str | None, *, deterministic: bool) -> CheckpointPolicy:
+    """A snapshot or a champion, if its file holds the network of which the digest was written."""
+    policy = load_checkpoint(path, deterministic=deterministic)
+    if written not in (None, digest(policy.network.tensors)):  # None: by a version that wrote none
+        raise ValueError(f"{path} is not the one that this run has written; it cannot be resumed")
+    policy.name = f"{name}-{read_card(path)['steps']:09d}"
+    return policy
 
 
 def _snapshot_path(folder: Path, number: int) -> Path:
@@ -183,13 +198,14 @@ def _champion_path(folder: Path, number: int) -> Path:
     return folder / "champions" / f"{number:06d}.safetensors"
 
 
-def _remove_snapshots_but_of(training: "Training") -> None:
+def _files(training: "Training") -> set[Path]:
+    """Where the snapshots and champions of a run are kept."""
     kept = {_snapshot_path(training.folder, number) for number in training.pool.snapshots()}
-    kept |= {_champion_path(training.folder, champion.number) for champion in training.champions}
-    for path in [
-        *(training.folder / "pool").glob("*.safetensors"),
-        *(training.folder / "champions").glob("*.safetensors"),
-    ]:
+    return kept | {_champion_path(training.folder, champion.number) for champion in training.champions}
+
+
+def _remove_all_but(kept: set[Path], folder: Path) -> None:
+    for path in [*(folder / "pool").glob("*.safetensors"), *(folder / "champions").glob("*.safetensors")]:
         if path not in kept:
             path.unlink()
 
@@ -211,14 +227,14 @@ def _running_games(training: "Training") -> dict[str, NDArray[Any]]:
 
 def _restore_games(training: "Training", tensors: dict[str, NDArray[Any]]) -> None:
     env, table = training.env, training.env.table
-    table.batch.resume(
-        tensors["games.states"].view(table.batch.states.dtype), tensors["games.streams"].view(table.batch.streams.dtype)
-    )
+    streams = tensors["games.streams"].view(table.batch.streams.dtype)
+    table.batch.resume(tensors["games.states"].view(table.batch.states.dtype), streams)
     table.seats[:], table.seated[:] = tensors["games.seats"], tensors["games.seated"]
     table.owed[:] = tensors["games.owed"]
     env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
     env.margins[:] = tensors["games.margins"]
     training.model._last_obs = env.show()
+    table.batch.streams[:] = streams  # a base was shown these decisions before, with noise that was drawn then
     training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
 
 

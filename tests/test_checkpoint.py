@@ -14,19 +14,31 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch_file
 from sb3_contrib import MaskablePPO
 
 import fivedice.agents
-from fivedice.agents.checkpoint import FORMAT, CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
-from fivedice.agents.files import write_whole
-from fivedice.agents.network import Network, sampled, tensor_shapes
+from fivedice.agents.base import BASES, Base
+from fivedice.agents.checkpoint import (
+    FORMAT,
+    REQUIRED,
+    CheckpointPolicy,
+    load_checkpoint,
+    make_card,
+    read_card,
+    save_checkpoint,
+)
+from fivedice.agents.config import TrainConfig
+from fivedice.agents.files import digest, write_whole
+from fivedice.agents.network import Network, likeliest, sampled, tensor_shapes
 from fivedice.agents.seat_vec_env import SeatVecEnv
 from fivedice.agents.trainer import ACTIVATIONS, network_tensors
 from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.seat import SeatEnv
+from fivedice.envs.standard import show_standard
 from fivedice.envs.view import View
 
 YUM, JR = load_game("yum"), load_game("yahtzee_jr")
@@ -372,18 +384,282 @@ write_whole(pathlib.Path({str(path)!r}), lambda temporary: (temporary.write_byte
     assert isinstance(fivedice.agents.load(path), CheckpointPolicy)
 
 
-def test_load__a_flipped_bit_in_a_weight_is_noticed(tmp_path: Path) -> None:
-    game, net = load_game("yum"), (4,)
-    size = game.layout(game.make_options(2)).size
-    tensors = {name: np.ones(shape, np.float32) for name, shape in tensor_shapes(size, game.num_actions(), net).items()}
-    path = tmp_path / "flipped.safetensors"
-    save_checkpoint(
-        path,
-        make_card(game, game.make_options(2, {}), net, "relu"),
-        Network(tensors, size, game.num_actions(), net, "relu"),
-    )
-    data = bytearray(path.read_bytes())
-    data[-7] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match="it is damaged"):
+def test_load__a_flipped_bit_anywhere_is_refused_or_harmless(tmp_path: Path) -> None:
+    """Harmless is only what hits the name of a digest: the card and the tensors are then whole."""
+    path = tmp_path / "some.safetensors"
+    tensors = {name: tensor * 0 + 1 for name, tensor in some_tensors().items()}
+    save_checkpoint(path, CARD | {"steps": 128}, Network(tensors, SIZE, YUM.num_actions(), WIDTHS, "tanh"))
+    whole, written = path.read_bytes(), digest(load_checkpoint(path).network.tensors)
+    begin = 8 * (8 + struct.unpack("<Q", whole[:8])[0])
+    generator = np.random.default_rng(1)
+    in_header, in_tensors = generator.integers(64, begin, 400), generator.integers(begin, 8 * len(whole), 100)
+    harmless, said = [], set()
+    for bit in [*range(64), *map(int, in_header), *map(int, in_tensors)]:
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            policy = load_checkpoint(path)
+        except ValueError as error:
+            message = str(error)
+            assert message.startswith(f"{path} is not a checkpoint that can be played: "), bit
+            assert "\n" not in message
+            said |= {part for part in ("its tensors are not", "its card is not", "not a whole") if part in message}
+        else:
+            harmless.append(bit)
+            assert read_card(path) == CARD | {"steps": 128}, bit
+            assert digest(policy.network.tensors) == written, bit
+    assert said == {"its tensors are not", "its card is not", "not a whole"}
+    assert len(harmless) < 20
+
+
+def test_load__a_card_of_another_policy_is_refused(tmp_path: Path) -> None:
+    """The card tells how it came about, too, which nobody could check otherwise."""
+    path = tmp_path / "some.safetensors"
+    save_checkpoint(path, CARD | {"steps": 128}, some_network())
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata()
+    assert set(metadata) == {"format", "card", "digest", "card_digest"}
+    save_file(some_tensors(), path, metadata=metadata | {"card": json.dumps(CARD | {"steps": 256})})
+    for read in (load_checkpoint, read_card):
+        with pytest.raises(ValueError, match="its card is not the one that was written: it is damaged"):
+            read(path)
+    save_file(some_tensors(seed=2), path, metadata=metadata)
+    with pytest.raises(ValueError, match="its tensors are not those that were written: it is damaged"):
         load_checkpoint(path)
+    older = {name: metadata[name] for name in ("format", "card")}  # as versions before have written
+    save_file(some_tensors(), path, metadata=older)
+    assert load_checkpoint(path).network.tensors.keys() == some_tensors().keys()
+
+
+# What is said in a card
+
+
+@pytest.mark.parametrize("field", REQUIRED)
+def test_load__each_field_of_a_card_is_needed_and_of_its_kind(tmp_path: Path, field: str) -> None:
+    assert set(REQUIRED) == set(CARD)  # what a card says of play is all required
+    path = tmp_path / "some.safetensors"
+    without = {name: value for name, value in CARD.items() if name != field}
+    save_checkpoint(path, without, some_network())
+    for read in (load_checkpoint, read_card):
+        with pytest.raises(ValueError, match=f"can be played: its card has no {field}$"):
+            read(path)
+    values: tuple[Any, ...] = ("text", 3, {"a": 1}, [1], None, 2.5)
+    wrong = [value for value in values if not isinstance(value, REQUIRED[field])]
+    assert len(wrong) == 5
+    for value in wrong:
+        save_checkpoint(path, CARD | {field: value}, some_network())
+        with pytest.raises(ValueError, match=f"can be played: its card has no {field}$"):
+            load_checkpoint(path)
+    kind: dict[type, Any] = {str: "other", int: 5, dict: {"other": 1}}
+    save_checkpoint(path, CARD | {field: kind[REQUIRED[field]]}, some_network())
+    with pytest.raises(ValueError, match="is not a checkpoint that can be played"):
+        load_checkpoint(path)
+
+
+SHOWDOWN = load_game("showdown_yahtzee")
+WITH_BASE = Base(BASES["greedy"], 6.0, 3.0, features=True)
+
+
+def a_policy_of(kind: str) -> CheckpointPolicy:
+    """A policy of each way of showing a decision to a network."""
+    game, base = {"plain": (YUM, None), "standard": (JR, None), "base": (SHOWDOWN, WITH_BASE)}[kind]
+    options = game.make_options(2, {})
+    size, actions = game.layout(options).size, game.num_actions(options)
+    num_features = len(base.feature_names(game)) if base else 0
+    inputs = size + (1 + num_features) * actions if base else size
+    shapes = tensor_shapes(inputs, actions, (7, 5), base is not None, num_features)
+    generator = np.random.default_rng(4)
+    tensors = {name: generator.normal(size=shape, scale=0.3).astype(np.float32) for name, shape in shapes.items()}
+    network = Network(tensors, inputs, actions, (7, 5), "relu", residual=base is not None, num_features=num_features)
+    return CheckpointPolicy("it", game, options, network, standard_form=kind == "standard", base=base)
+
+
+def decisions_of(policy: CheckpointPolicy, rows: int = 40, rounds: int = 11) -> View:
+    batch = Batch(policy.game, rows, num_players=int(policy.options["num_players"]))
+    batch.reset(5)
+    generator = np.random.default_rng(6)
+    for _ in range(rounds):
+        batch.step((generator.random(batch.masks.shape) * batch.masks).argmax(axis=1))
+    return batch.view()
+
+
+def hidden(network: Network, head: str, seen: np.ndarray) -> np.ndarray:
+    """The hidden layers by hand, in float64."""
+    for layer in range(len(network.net_arch)):
+        weight, bias = (network.tensors[f"{head}.{layer}.{part}"].astype(float) for part in ("weight", "bias"))
+        seen = np.maximum(seen @ weight.T + bias, 0.0)
+    return seen
+
+
+def logits_by_hand(policy: CheckpointPolicy, row: View) -> np.ndarray:
+    """The logits of one decision as `Network` says that they come about."""
+    network, actions = policy.network, policy.network.num_actions
+    last = len(network.net_arch)
+    weight, bias = (network.tensors[f"policy.{last}.{part}"].astype(float) for part in ("weight", "bias"))
+    seen = row.observations[0].astype(float)
+    if policy.base is None:
+        return np.asarray(hidden(network, "policy", seen) @ weight.T + bias)
+    near, *features = policy.base.shown(row)[0].astype(float).reshape(-1, actions)
+    within = hidden(network, "policy", np.concatenate([seen, near]))
+    query = within @ network.tensors["policy.query.weight"].T + network.tensors["policy.query.bias"]
+    held = near + sum(weight * plane for weight, plane in zip(query, features, strict=True))
+    return np.asarray(np.concatenate([within, held]) @ weight.T + bias)
+
+
+@pytest.mark.parametrize("kind", ["plain", "base"])
+def test_network__is_what_its_layers_make_of_a_decision(kind: str) -> None:
+    policy = a_policy_of(kind)
+    view = decisions_of(policy)
+    actions = policy.act(view)
+    shown = view.observations if policy.base is None else np.hstack([view.observations, policy.base.shown(view)])
+    values = policy.network.values(shown)
+    for i in range(len(view)):
+        logits = logits_by_hand(policy, view.rows(np.array([i])))
+        np.testing.assert_allclose(policy.network.logits(shown[i : i + 1])[0], logits, atol=2e-4)
+        legal = np.where(view.masks[i] == 1, logits, -np.inf)
+        assert legal[actions[i]] > legal.max() - 2e-4
+        within = hidden(policy.network, "value", shown[i, : policy.network.tensors["value.0.weight"].shape[1]])
+        last = [policy.network.tensors[f"value.2.{part}"].astype(float) for part in ("weight", "bias")]
+        assert values[i] == pytest.approx(float((within @ last[0].T + last[1])[0]), abs=2e-4)
+    if policy.base is not None:
+        assert len(policy.base.feature_names(policy.game)) > 1
+
+
+@pytest.mark.parametrize("kind", ["plain", "standard", "base"])
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_round_trip__plays_and_says_the_same(tmp_path: Path, kind: str, deterministic: bool) -> None:
+    policy = a_policy_of(kind)
+    policy.deterministic = deterministic
+    save_checkpoint(tmp_path / "it.safetensors", policy.card(), policy.network)
+    loaded = load_checkpoint(tmp_path / "it.safetensors", deterministic=deterministic)
+    assert vars(loaded).keys() == vars(policy).keys()
+    for name, value in vars(loaded).items():
+        if name != "network":
+            assert value == vars(policy)[name], name
+    for name, value in vars(loaded.network).items():
+        if name != "tensors":
+            assert value == vars(policy.network)[name], name
+    assert digest(loaded.network.tensors) == digest(policy.network.tensors)
+    assert loaded.card() == policy.card()
+    assert read_card(tmp_path / "it.safetensors") == json.loads(json.dumps(policy.card()))  # a list for a tuple
+    assert loaded.settings() == policy.settings() == policy.card()["network"]
+    view = decisions_of(policy)
+    np.testing.assert_array_equal(loaded.act(view), policy.act(view))
+
+
+def test_settings__are_those_of_a_run_by_name_and_value() -> None:
+    config = TrainConfig(
+        game="showdown_yahtzee",
+        net_arch=(7, 5),
+        activation="relu",
+        base="greedy",
+        base_span=6.0,
+        base_keep_span=3.0,
+        base_features=True,
+    )
+    assert a_policy_of("base").settings() == config.network_settings()
+    config = TrainConfig(game="yahtzee_jr", net_arch=(7, 5), activation="relu")
+    assert a_policy_of("standard").settings() == config.network_settings()
+
+
+# A change of each setting of a network: what it says, where the network or the game does not bear it.
+ALTERED: dict[str, tuple[str, Any, str | None]] = {
+    "net_arch": ("base", [5, 7], r"its network has float32 \("),
+    "activation": ("base", "tanh", None),
+    "standard_form": ("standard", False, None),
+    "base": ("base", None, r"tensors are not those of its network: .*policy\.query"),
+    "base_span": ("base", 7.0, None),
+    "base_keep_span": ("base", 0.0, None),
+    "base_features": ("base", ["other"], "gives base_features as \\['other'\\]; this version's are"),
+}
+
+
+@pytest.mark.parametrize("setting", ALTERED)
+def test_load__each_setting_of_a_network_counts(tmp_path: Path, setting: str) -> None:
+    assert set(ALTERED) == set(TrainConfig().network_settings())
+    kind, value, said = ALTERED[setting]
+    policy, path = a_policy_of(kind), tmp_path / "it.safetensors"
+    card = policy.card()
+    assert card["network"][setting] != value
+    save_checkpoint(path, card | {"network": card["network"] | {setting: value}}, policy.network)
+    if said is not None:
+        with pytest.raises(ValueError, match=said):
+            load_checkpoint(path)
+        return
+    loaded = load_checkpoint(path)
+    assert loaded.settings() == policy.settings() | {setting: value}
+    view = decisions_of(policy, rows=300)
+    assert (loaded.act(view) != policy.act(view)).any()
+
+
+@pytest.mark.parametrize(("setting", "value"), [("base_span", -1.0), ("base_keep_span", np.inf), ("base_span", "6")])
+def test_load__a_span_that_is_none_is_refused(tmp_path: Path, setting: str, value: Any) -> None:
+    policy, path = a_policy_of("base"), tmp_path / "it.safetensors"
+    card = policy.card()
+    save_checkpoint(path, card | {"network": card["network"] | {setting: value}}, policy.network)
+    with pytest.raises(ValueError, match=f"gives {setting} as {value!r}; it must be a number from 0 up"):
+        load_checkpoint(path)
+
+
+# What it draws
+
+
+@pytest.mark.parametrize("kind", ["plain", "standard", "base"])
+def test_act__draws_in_proportion_to_the_exponentials_of_the_logits_by_the_noise_alone(kind: str) -> None:
+    policy = a_policy_of(kind)
+    policy.deterministic = False
+    view = decisions_of(policy)
+    row = int(view.masks.sum(axis=1).argmax())  # the widest choice
+    count = 4000
+    many = view.rows(np.full(count, row))
+    noise = (np.arange(count) + 0.5) / count
+    many.noise[:] = noise
+    drawn = policy.act(many)
+    if kind == "standard":
+        shown = show_standard(JR, policy.options, view.states[row : row + 1], view.seats[row : row + 1])
+        logits, masks = policy.network.logits(shown.observations)[0], shown.masks[0]
+        names = shown.actions[0]
+    else:
+        logits, masks = logits_by_hand(policy, view.rows(np.array([row]))), view.masks[row]
+        names = np.arange(len(masks))
+    chances = np.zeros(len(masks))
+    for action in np.flatnonzero(masks):
+        chances[names[action]] += np.exp(float(logits[action]))
+    shares = np.bincount(drawn, minlength=len(masks)) / count
+    np.testing.assert_allclose(shares, chances / chances.sum(), atol=2 / count + 1e-4)
+    order = np.random.default_rng(1).permutation(count)
+    many.noise[:] = noise[order]
+    np.testing.assert_array_equal(policy.act(many), drawn[order])  # each row by its own number
+    policy.deterministic = True
+    assert len(set(policy.act(many).tolist())) == 1
+
+
+def test_likeliest__is_the_first_of_the_highest_legal() -> None:
+    logits = np.array([[9, 1, 5, 5], [-3, -2, -2, -9], [-np.inf, 0, 0, 0], [1, 1, 1, 1]], np.float32)
+    masks = np.array([[0, 1, 1, 1], [1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 1]], np.int8)
+    actions = np.empty(4, np.int64)
+    likeliest(logits, masks, actions)
+    assert actions.tolist() == [2, 1, 0, 3]
+
+
+# Digests
+
+
+def test_digest__changes_with_a_name_type_shape_and_value_and_with_nothing_else() -> None:
+    tensors = {"b": np.arange(6, dtype=np.float32), "a": np.zeros((2, 3), np.float32)}
+    changes: list[dict[str, np.ndarray]] = [
+        {"b": tensors["b"]},
+        {"c": tensors["b"], "a": tensors["a"]},
+        {"b": tensors["a"], "a": tensors["b"]},
+        tensors | {"b": tensors["b"].reshape(2, 3)},
+        tensors | {"a": tensors["a"].view(np.int32)},
+        tensors | {"a": -tensors["a"]},  # -0.0
+        tensors | {"b": np.nextafter(tensors["b"], 9, dtype=np.float32)},
+        tensors | {"c": np.zeros(0, np.float32)},
+        {"b": tensors["b"], "a": np.zeros((3, 2), np.float32)},
+    ]
+    assert len({digest(changed) for changed in [tensors, *changes]}) == 1 + len(changes)
+    assert digest(dict(reversed(tensors.items()))) == digest(tensors)
+    wide = np.repeat(tensors["b"], 2)
+    assert digest(tensors | {"b": wide[::2]}) == digest(tensors)

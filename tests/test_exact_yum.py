@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from fivedice.agents.baselines import is_solved, optimum, value_in_words
 from fivedice.agents.exact import yum
 from fivedice.agents.exact.turn import NUM_THROWS, THROWS, set_number, throw_chances
 from fivedice.agents.exact.yum import OPTIMAL, YumValues, solve
@@ -36,6 +37,19 @@ def free() -> YumValues:
 def test_the_value_of_the_game(forced: YumValues, free: YumValues) -> None:
     assert free.start == pytest.approx(174.9642, abs=5e-5)
     assert forced.start == pytest.approx(169.8765, abs=5e-5)
+    for values in (forced, free):
+        for num_players in (1, 4):
+            options = GAME.make_options(num_players, GAME.options_dict(values.options))
+            assert is_solved(GAME, options)
+            assert optimum(GAME, options) == values.start
+            point_values = yum.point_values(options)
+            assert (point_values.start, GAME.options_dict(point_values.options)) == (
+                values.start,
+                GAME.options_dict(options),
+            )
+            assert value_in_words(GAME, options) == (
+                f"{values.start:.4f} points are the most that a player can expect in a game, playing for points alone."
+            )
 
 
 def to_come(card: tuple[int, ...], options: Options) -> float:
@@ -196,8 +210,8 @@ def test_optimal_takes_the_lowest_of_the_best_actions_and_leaves_the_view_alone(
 
 
 @needs_compiled_code
-def test_20000_games_of_optimal_play_score_what_the_value_says(forced: YumValues) -> None:
-    batch = Batch(GAME, 20_000, num_players=1)
+def test_5000_games_of_optimal_play_score_what_the_value_says(forced: YumValues) -> None:
+    batch = Batch(GAME, 5_000, num_players=1)
     batch.reset(3)
     rows, policy = batch.all_rows, OPTIMAL
     while len(rows):
@@ -221,9 +235,11 @@ class Solver:
     def __init__(self) -> None:
         self.table = np.full((yum.FULL + 1, yum.NUM_LIMITS, yum.NUM_TOTALS), 0.5)
         self.calls = 0
+        self.asked: list[tuple[Options, int]] = []
 
     def __call__(self, options: Options, threads: int) -> NDArray[np.float64]:
         self.calls += 1
+        self.asked.append((options, threads))
         return self.table
 
 
@@ -306,3 +322,33 @@ def test_without_a_folder_to_write_to_it_is_solved_each_time(solver: Solver, tmp
     for _ in range(2):
         solve(folder=tmp_path / "file")
     assert solver.calls == 2
+
+
+# Each option at a value that is not its default.
+OTHERWISE = [{option.name: value} for option in GAME.rules.OPTIONS for value in option.samples[1:]]
+
+
+def test_each_choice_of_options_is_solved_and_kept_by_itself(solver: Solver, tmp_path: Path) -> None:
+    choices: list[dict[str, Any]] = [{}, *OTHERWISE]
+    assert {name for chosen in choices for name in chosen} == {option.name for option in GAME.rules.OPTIONS}
+    records = [GAME.make_options(2, chosen) for chosen in choices]
+    for number, options in enumerate(records):
+        solver.table = solver.table + 1.0
+        values = solve(options, folder=tmp_path, threads=3)
+        assert solver.asked[-1] == (options, 3)
+        assert (values.options, values.start) == (options, 1.5 + number)
+    for number, options in enumerate(records):
+        assert solve(options, folder=tmp_path).start == 1.5 + number
+    assert solver.calls == len(choices) == len(list(tmp_path.iterdir()))
+
+
+def test_tables_are_kept_in_the_user_s_cache_folder(
+    solver: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for folder, place in ((str(tmp_path / "here"), "here/fivedice"), ("", "home/.cache/fivedice")):
+        monkeypatch.setenv("XDG_CACHE_HOME", folder)
+        assert solve().options == GAME.make_options(1, {})
+        (kept,) = (tmp_path / place).iterdir()
+        assert kept.name.startswith("yum-")
+    assert [threads for _, threads in solver.asked] == [os.cpu_count() or 1] * 2

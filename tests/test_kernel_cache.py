@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import config
 from numpy.typing import NDArray
 
 from fivedice.envs.dice import is_five_alike
 from fivedice.envs.kernel import _ProjectFiles, kernel, plain, wrapping_product
 from fivedice.envs.yum import rules
 
+needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 ROOT = Path(__file__).parent.parent
 
 # Adds up a card that earns the bonus, through a loop over rows (one file) that calls the rules (another file), and says
@@ -76,21 +78,14 @@ def project(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-def test_cache__compiles_once_and_again_after_any_edit(project: Copy) -> None:
+def test_cache__compiles_once_for_each_way_and_again_after_an_edit(project: Copy) -> None:
+    """That any file counts, and where each way of compiling is kept, is in test_kept.py."""
     assert project.run() == (63 + 25, COMPILED)
-    assert project.run() == (63 + 25, LOADED)
+    assert project.run(NUMBA_BOUNDSCHECK="1") == (63 + 25, COMPILED)
+    assert project.run() == (63 + 25, LOADED)  # neither throws the other's away
     project.edit("envs/yum/rules.py", "        points += BONUS", "        points -= BONUS")
     assert project.run() == (63 - 25, COMPILED)
     assert project.run() == (63 - 25, LOADED)
-    project.edit("envs/dice.py", "SIDES = 6", "SIDES = 8")  # any file may be the one that matters
-    assert project.run() == (63 - 25, COMPILED)
-
-
-def test_cache__bounds_checks_and_plain_code_do_not_mix(project: Copy) -> None:
-    assert project.run() == (63 + 25, COMPILED)
-    assert project.run(NUMBA_BOUNDSCHECK="1") == (63 + 25, COMPILED)
-    assert project.run() == (63 + 25, LOADED)  # and neither throws the other's away
-    assert project.run(NUMBA_BOUNDSCHECK="1") == (63 + 25, LOADED)
 
 
 def test_cache__keeps_apart_what_processes_write_at_the_same_time(tmp_path: Path) -> None:
@@ -157,9 +152,41 @@ def test_cache__full_disk_costs_only_time(tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(tmp_path.iterdir())
 
 
-def test_cache__folder_that_cannot_be_written_costs_only_time(project: Copy) -> None:
-    (project.folder / "cache").write_text("in the way")
-    assert project.run() == (63 + 25, COMPILED)
+@pytest.mark.parametrize("place", ["in the way", "in the way/deeper"])
+def test_cache__folder_that_cannot_be_written_costs_only_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (tmp_path / "in the way").write_text("a file")
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / place))
+
+    @kernel
+    def triple(number: int) -> int:
+        return 3 * number
+
+    assert triple(5) == 15
+    assert [path.name for path in tmp_path.iterdir()] == ["in the way"]
+
+
+@needs_compiled_code
+def test_cache__holds_what_was_compiled_in_one_file_for_each_kind_of_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+    def make() -> Any:
+        @kernel
+        def double(number: float) -> float:
+            return 2 * number
+
+        return double
+
+    first, second = make(), make()
+    assert (first(4), first(0.25)) == (8, 0.5)
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+    assert (second(4), second(0.25)) == (8, 0.5)
+    for function, hits, misses in ((first, 0, 2), (second, 2, 0)):
+        stats = function.stats
+        assert (sum(stats.cache_hits.values()), sum(stats.cache_misses.values())) == (hits, misses)
 
 
 def test_kernel__that_returns_an_array_says_so() -> None:
