@@ -2,15 +2,21 @@
 
 import gc
 import weakref
+from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fivedice.agents.checkpoint import CheckpointPolicy
+from fivedice.agents import load
+from fivedice.agents.checkpoint import CheckpointPolicy, save_checkpoint
+from fivedice.agents.config import TrainConfig
 from fivedice.agents.network import Network, tensor_shapes
 from fivedice.agents.pool import BASELINES, FIRST_SNAPSHOT, OpponentPool
+from fivedice.agents.trainer import Training
 from fivedice.envs import load_game
+from fivedice.envs.batch import Batch
 from fivedice.envs.table import LEARNER, Lineup, Table
 
 YUM = load_game("yum")
@@ -34,67 +40,98 @@ def pool_of(mix: dict[str, float], steps: list[int], capacity: int = 10) -> Oppo
     return pool
 
 
-def test_assign__follows_the_mix() -> None:
-    pool = pool_of({"current": 4, "past": 3, "random": 1, "greedy": 2}, [0, 100, 200])
-    dealt = np.bincount(pool.assign(EVENLY[:, None])[:, 0]) / len(EVENLY)
-    first, second, newest = pool.steps
-    names = {number: pool.policy(number).name for number in range(len(dealt))}
-    assert names == {
-        0: "random",
-        1: "greedy",
-        first: "step-000000000",
-        second: "step-000000100",
-        newest: "step-000000200",
-    }
-    # "past" is any snapshot, the newest too.
-    expected = {0: 0.1, 1: 0.2, first: 0.1, second: 0.1, newest: 0.4 + 0.1}
-    np.testing.assert_allclose(dealt, [expected[number] for number in range(len(dealt))], atol=1e-4)
-
-
 def dealt(pool: OpponentPool) -> dict[str, float]:
     numbers, counts = np.unique(pool.assign(EVENLY), return_counts=True)
     shares = counts / len(EVENLY)
     return {pool.policy(int(number)).name: float(share) for number, share in zip(numbers, shares, strict=True)}
 
 
-def test_assign__recent_is_one_of_the_newest_three() -> None:
-    pool = pool_of({"recent": 1}, [0, 100, 200, 300, 400])
-    expected = {f"step-000000{steps}": pytest.approx(1 / 3, abs=1e-4) for steps in (200, 300, 400)}
-    assert dealt(pool) == expected
-    assert dealt(pool_of({"recent": 1}, [0])) == {"step-000000000": 1}
+def expected(mix: dict[str, float], taken: list[int], losses: dict[int, tuple[float, float]]) -> dict[str, float]:
+    """The share of each name, told from the mix alone; `losses` and games of each snapshot by its steps."""
+    floor = mix.get("floor", 0.0)
+    weights = {kind: weight for kind, weight in mix.items() if kind != "floor"}
+    total = sum(weights.values())
+    held = sum(weight for kind, weight in weights.items() if kind in BASELINES)
+    if held / total < floor:
+        grow, shrink = floor * total / held, (1 - floor) * total / (total - held)
+        weights = {kind: weight * (grow if kind in BASELINES else shrink) for kind, weight in weights.items()}
+    squares = [((losses.get(steps, (0, 0))[0] + 0.5) / (losses.get(steps, (0, 0))[1] + 1)) ** 2 for steps in taken]
+    within = {
+        "current": [0.0] * (len(taken) - 1) + [1.0],
+        "recent": [float(place >= len(taken) - 3) for place in range(len(taken))],
+        "past": [1.0] * len(taken),
+        "hard": squares,
+    }
+    shares: dict[str, float] = defaultdict(float)
+    for kind, weight in weights.items():
+        if kind in BASELINES:
+            shares[kind] += weight / total
+        else:
+            for steps, part in zip(taken, within[kind], strict=True):
+                shares[f"step-{steps:09d}"] += weight / total * part / sum(within[kind])
+    return {name: share for name, share in shares.items() if share > 0}
 
 
-def test_assign__hard_is_by_the_square_of_losses_lately() -> None:
-    pool = pool_of({"hard": 1}, [0, 100, 200])
-    assert dealt(pool) == pytest.approx({f"step-000000{steps}": 1 / 3 for steps in ("000", "100", "200")}, abs=1e-4)
-    pool.tell({"step-000000000": [1.0] * 99, "step-000000100": [1.0, 0.0] * 50, "nobody": [1.0], "random": [1.0]})
-    rates = pool.win_rates()
-    assert rates[next(iter(pool.steps))] == 1
-    assert rates[BASELINES["random"]] == 1
-    losses = np.array([0.5 / 100, 0.5, 0.5]) ** 2
-    assert list(dealt(pool).values()) == pytest.approx((losses / losses.sum()).tolist(), abs=1e-3)
-    pool.tell({"step-000000000": [0.0] * 1000})  # what it did before hardly counts any more
-    assert pool.win_rates()[next(iter(pool.steps))] < 0.01
-    assert dealt(pool)["step-000000000"] > 0.6
+ALL_KINDS = {"current": 4, "recent": 3, "past": 2.5, "hard": 5, "random": 1, "greedy": 2, "optimal": 1.5}
 
 
-def test_assign__baselines_get_the_floor() -> None:
-    mix = {"current": 8, "random": 0.5, "greedy": 1.5, "floor": 0.5}
-    assert dealt(pool_of(mix, [0])) == pytest.approx(
-        {"step-000000000": 0.5, "random": 0.125, "greedy": 0.375}, abs=1e-4
-    )
-    assert dealt(pool_of(mix | {"floor": 0.1}, [0]))["step-000000000"] == pytest.approx(0.8, abs=1e-4)
-    assert dealt(pool_of(mix | {"optimal": 2, "floor": 1.0}, [0])) == pytest.approx(
-        {"random": 0.125, "greedy": 0.375, "optimal": 0.5}, abs=1e-4
-    )
+@pytest.mark.parametrize("num_snapshots", [1, 2, 3, 6])
+@pytest.mark.parametrize(
+    "mix",
+    [
+        ALL_KINDS,
+        ALL_KINDS | {"floor": 0.2},  # less than they have anyway
+        ALL_KINDS | {"floor": 0.4},
+        ALL_KINDS | {"floor": 1.0},
+        {"optimal": 0.5, "hard": 0.3, "floor": 0.75},
+        {"greedy": 2, "past": 7, "current": 0, "random": 0, "floor": 0.5},
+        {"greedy": 3, "random": 1, "floor": 0.9},
+        *({kind: 0.3} for kind in ALL_KINDS),
+    ],
+)
+def test_assign__follows_the_mix(mix: dict[str, float], num_snapshots: int) -> None:
+    taken = [100 * number for number in range(num_snapshots)]
+    pool = pool_of(mix, taken)
+    # The first is lost to most often, the second hardly ever, the third has not been met.
+    pool.tell({"step-000000000": [0.0] * 30 + [0.5] * 10, "step-000000100": [1.0] * 9, "random": [0.0] * 50})
+    pool.tell({"nobody": [0.0] * 99})
+    shares = expected(mix, taken, {0: (35.0, 40.0), 100: (0.0, 9.0)})
+    assert sum(shares.values()) == pytest.approx(1)
+    assert dealt(pool) == pytest.approx(shares, abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["current", "past", "random", "greedy"])
-def test_assign__a_single_kind_is_all_there_is(kind: str) -> None:
-    pool = pool_of({kind: 0.3}, [0, 100])
-    names = {pool.policy(int(number)).name for number in np.unique(pool.assign(EVENLY))}
-    snapshots = ["step-000000000", "step-000000100"]
-    assert names == {"current": {snapshots[1]}, "past": set(snapshots)}.get(kind, {kind})
+def test_assign__each_entry_stands_for_itself() -> None:
+    """Whatever else is dealt with it: one number, one opponent."""
+    pool = pool_of(ALL_KINDS | {"floor": 0.3}, [0, 100, 200, 300])
+    pool.tell({"step-000000100": [0.0] * 20})
+    noise = np.random.default_rng(1).random((200, 3))
+    together = pool.assign(noise)
+    assert together.shape == noise.shape
+    assert together.dtype == np.int64
+    alone = [[int(pool.assign(np.array([[number]]))[0, 0]) for number in row] for row in noise]
+    assert together.tolist() == alone
+    assert len(np.unique(together)) == 7
+
+
+def test_tell__fades_by_the_number_of_games() -> None:
+    pool = pool_of({"hard": 1, "random": 1}, [0, 100])
+    first, second = pool.steps
+    pool.tell({"step-000000000": [1.0, 0.0, 0.5], "random": [1.0]})
+    assert pool.results == {first: (3.0, 1.5), BASELINES["random"]: (1.0, 1.0)}
+    pool.tell({"step-000000000": [0.0, 1.0], "step-000000100": [0.25]})
+    keeps = 199 / 200
+    assert pool.results == {
+        first: pytest.approx((3 * keeps**2 + 2, 1.5 * keeps**2 + 1)),
+        BASELINES["random"]: (1.0, 1.0),
+        second: (1.0, 0.25),
+    }
+    assert pool.win_rates() == {
+        first: pytest.approx((1.5 * keeps**2 + 1) / (3 * keeps**2 + 2)),
+        BASELINES["random"]: 1.0,
+        second: 0.25,
+    }
+    pool.tell({"step-000000000": [0.0] * 3000})
+    assert pool.win_rates()[first] < 1e-6  # what was before hardly counts any more
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 10])
@@ -107,12 +144,43 @@ def test_assign__the_ends_of_the_noise_deal_someone(count: int) -> None:
         pool.policy(int(number))
 
 
-def test_add__over_the_cap_lets_go_of_the_one_in_the_closest_company() -> None:
-    pool = pool_of({"past": 1}, [0, 100, 110, 200], capacity=4)
+def test_baselines__keep_their_numbers() -> None:
+    """A stopped run has results and seats by these numbers on disk."""
+    assert BASELINES == {"random": 0, "greedy": 1, "optimal": -2}
+    assert (LEARNER, FIRST_SNAPSHOT) == (-1, 2)
+
+
+@pytest.mark.parametrize("capacity", [2, 3, 5])
+def test_add__over_the_cap_lets_go_of_the_one_in_the_closest_company(capacity: int) -> None:
+    generator = np.random.default_rng(capacity)
+    pool, kept, last = OpponentPool({"past": 1}, capacity), list[int](), 0
+    for number in range(40):
+        last += int(generator.integers(1, 9)) * 10
+        assert pool.following == FIRST_SNAPSHOT + number
+        assert pool.add(snapshot(last), last, NO_ONE) == FIRST_SNAPSHOT + number
+        kept.append(last)
+        if len(kept) > capacity:  # the first of those between whose neighbours there are the fewest steps
+            gaps = {kept[place + 1] - kept[place - 1]: place for place in reversed(range(1, len(kept) - 1))}
+            del kept[gaps[min(gaps)]]
+        assert list(pool.steps.values()) == kept
+        names = {number: f"step-{steps:09d}" for number, steps in pool.steps.items()}
+        assert {number: policy.name for number, policy in pool.snapshots().items()} == names
+        assert {name: pool.policy(number).name for name, number in BASELINES.items()} == {
+            name: name for name in BASELINES
+        }
+
+
+def test_add__lets_go_of_results_with_their_policy_only() -> None:
+    pool = pool_of({"past": 1}, [0, 100], capacity=2)
+    pool.tell({"step-000000000": [1.0], "step-000000100": [0.5], "greedy": [0.0], "random": [0.25]})
+    first, second = pool.steps
+    baselines = {BASELINES["greedy"]: (1.0, 0.0), BASELINES["random"]: (1.0, 0.25)}
+    pool.add(snapshot(200), 200, in_use=np.array([[LEARNER, 0], [second, LEARNER]]))
+    assert pool.results == {first: (1.0, 1.0), second: (1.0, 0.5)} | baselines
+    pool.tell({"step-000000100": [1.0]})  # it has left the pool, but its last game tells, too
+    assert pool.results[second][0] > 1.9
     pool.add(snapshot(300), 300, NO_ONE)
-    assert list(pool.steps.values()) == [0, 100, 200, 300]  # 110 lay between 100 and 200
-    pool.add(snapshot(400), 400, NO_ONE)
-    assert [list(pool.steps.values())[place] for place in (0, -1)] == [0, 400]
+    assert pool.results == {first: (1.0, 1.0)} | baselines
 
 
 def test_add__two_hundred_snapshots_keep_memory_flat_and_span_the_run() -> None:
@@ -176,6 +244,31 @@ def test_snapshots__are_read_only() -> None:
         assert not tensor.flags.writeable
 
 
+def test_snapshots__sample_their_actions_and_loaded_policies_do_not(tmp_path: Path) -> None:
+    batch, sampling = Batch(YUM, 3000), snapshot(1)
+    batch.reset(seed=1, script=[1, 2, 3, 4, 6])
+    view = batch.view()
+    logits = sampling.network.logits(view.observations[:1])[0].astype(np.float64)
+    chances = np.where(view.masks[0] == 1, np.exp(logits - logits.max()), 0.0)
+    chances /= chances.sum()
+    shares = np.bincount(sampling.act(view), minlength=len(chances)) / len(view)
+    assert abs(shares - chances).max() < 0.05
+    path = tmp_path / "one.safetensors"
+    save_checkpoint(path, sampling.card(), sampling.network)
+    assert set(load(path).act(view)) == {chances.argmax()}
+    drawn = load(path, deterministic=False).act(view)
+    assert drawn.tolist() == sampling.act(view).tolist()
+
+
+def test_training__lets_snapshots_sample_and_what_it_evaluates_not(tmp_path: Path) -> None:
+    config = TrainConfig(n_envs=4, n_steps=8, batch_size=16, net_arch=(4,), torch_threads=1, pool_size=2)
+    training = Training(config, tmp_path, lambda progress: None)
+    assert [policy.deterministic for policy in training.pool.snapshots().values()] == [False]
+    assert training.policy().deterministic
+    assert training.env.table.lineup is training.pool
+    assert training.pool.capacity == 2
+
+
 def test_table__deals_anew_only_between_games() -> None:
     pool = pool_of({"past": 1}, [0])
     assert isinstance(pool, Lineup)
@@ -214,6 +307,8 @@ def test_table__deals_anew_only_between_games() -> None:
             "opponents.floor=0.1 has no baseline to deal; give random or greedy or optimal",
         ),
         ({"past": 1.0, "floor": 1.5}, 10, "opponents.floor=1.5 is not a share; use a number from 0 to 1"),
+        ({"greedy": 1.0, "floor": -0.1}, 10, "opponents.floor=-0.1 is not a share; use a number from 0 to 1"),
+        ({"greedy": 1.0, "floor": float("nan")}, 10, "opponents.floor=nan is not a share"),
         ({"past": 1.0}, 1, "pool_size=1 is too small; use at least 2"),
     ],
 )

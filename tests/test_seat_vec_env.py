@@ -14,13 +14,9 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor, VecNormalize
 
-from fivedice.agents.baselines import RandomPolicy
 from fivedice.agents.seat_vec_env import SeatVecEnv
-from fivedice.envs import GAMES, load_game
-from fivedice.envs.aec import DiceEnv
-from fivedice.envs.reward import REWARDS
+from fivedice.envs import GAMES
 from fivedice.envs.seat import SeatEnv
-from fivedice.envs.view import View
 
 YUM = "fivedice.envs:fivedice/Yum-v0"
 
@@ -38,19 +34,6 @@ class Chooser:
 
 def masked_ppo(env: Any, **settings: Any) -> MaskablePPO:
     return MaskablePPO("MlpPolicy", env, **({"n_steps": 8, "batch_size": 16, "n_epochs": 1, "seed": 1} | settings))
-
-
-def payoff(reward: str, points: np.ndarray, seat: int) -> float:
-    """What a finished game is worth to a seat, told from the points alone."""
-    own, others = points[seat], np.delete(points, seat)
-    if reward == "score":
-        return float(own)
-    if reward == "margin":
-        return float(own - others.mean())
-    winners = int((points == points.max()).sum())
-    if winners == len(points):
-        return 0.0
-    return 1 / winners if own == points.max() else -1 / (len(points) - winners)
 
 
 # The contract
@@ -182,103 +165,6 @@ def test_seed__repeats_the_games_and_none_goes_on() -> None:
 # The same promises as the other faces
 
 
-@pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize("num_players", [2, 3])
-def test_vec_env__rewards_sum_to_the_payoff(reward: str, num_players: int) -> None:
-    scale = 0.5
-    env = SeatVecEnv("yum", 256, num_players=num_players, reward=reward, reward_scale=scale)
-    ended = []
-    outcome = env.table.outcome
-
-    def asked(rows: np.ndarray) -> Any:
-        ended.append(env.table.batch.results(rows)[0])
-        return outcome(rows)
-
-    env.table.outcome = asked
-    env.seed(2)
-    env.reset()
-    chooser, finished, totals, seats, signs = np.random.default_rng(1), 0, np.zeros(256), set(), set()
-    while finished < 1000:
-        masks = env.action_masks()
-        actions = (chooser.random(masks.shape) * masks).argmax(axis=1)
-        _, rewards, dones, infos = env.step(actions)
-        totals += rewards
-        for row, points in zip(np.flatnonzero(dones), ended.pop() if ended else (), strict=True):
-            info = infos[row]
-            expected = scale * payoff(reward, points, info["seat"])
-            assert totals[row] == pytest.approx(expected, abs=1e-4)  # rewards are float32
-            assert info["episode"]["r"] == pytest.approx(expected, abs=1e-4)
-            assert info["score"] == points[info["seat"]]
-            assert info["rank"] == 1 + (points > info["score"]).sum()
-            assert info["win"] == (info["rank"] == 1) / (points == points.max()).sum()
-            seats.add(info["seat"])
-            signs.add(np.sign(expected))
-            totals[row] = 0.0
-            finished += 1
-    assert seats == set(range(num_players))
-    assert signs >= ({1.0} if reward == "score" else {-1.0, 1.0})
-
-
-@pytest.mark.parametrize("reward", REWARDS)
-def test_vec_env__shows_what_the_aec_env_shows(reward: str) -> None:
-    rows, settings = 3, {"num_players": 3, "reward": reward}
-    env, chooser = SeatVecEnv("yum", rows, **settings), Chooser(rows)
-    env.seed(11)
-    observations = env.reset()
-    history: list[list[tuple[np.ndarray, np.ndarray, int, float]]] = [[] for _ in range(rows)]
-    ends: dict[int, dict[str, Any]] = {}
-    while len(ends) < rows:
-        masks = env.action_masks()
-        actions = chooser.choose(masks)
-        later, rewards, _, infos = env.step(actions)
-        for row in set(range(rows)) - set(ends):
-            history[row].append((observations[row], masks[row], int(actions[row]), float(rewards[row])))
-            if infos[row]:
-                ends[row] = infos[row]
-        observations = later
-    for row, end in ends.items():
-        replay_in_aec(history[row], end, row, **settings)
-
-
-def replay_in_aec(
-    history: list[tuple[np.ndarray, np.ndarray, int, float]], end: dict[str, Any], row: int, **settings: Any
-) -> None:
-    """The same game at the AEC table, with the same policies in the same seats."""
-    aec, others, agent = DiceEnv(load_game("yum"), **settings), RandomPolicy(), f"player_{end['seat']}"
-    aec.reset(seed=11, options={"game": row})
-    decisions, total, total_aec = iter(history), 0.0, 0.0
-    for selected in aec.agent_iter():
-        seen, paid, over, _, _ = aec.last()
-        total_aec += paid if selected == agent else 0.0
-        if over:
-            aec.step(None)
-        elif selected != agent:
-            aec.step(int(others.act(aec.view())[0]))
-        else:
-            observation, mask, action, reward = next(decisions)
-            np.testing.assert_array_equal(observation, seen["observation"])
-            np.testing.assert_array_equal(mask, seen["action_mask"] == 1)
-            total += reward
-            aec.step(action)
-        if over and selected == agent:
-            np.testing.assert_array_equal(end["terminal_observation"], seen["observation"])
-    assert next(decisions, None) is None
-    assert total == pytest.approx(total_aec, abs=1e-5)
-
-
-def test_vec_env__row_i_is_the_same_game_whatever_the_number_of_rows() -> None:
-    few, many = SeatVecEnv("yum", 2, opponents="random"), SeatVecEnv("yum", 5, opponents="random")
-    choosers = Chooser(2), Chooser(5)
-    for env in (few, many):
-        env.seed(7)
-    shown = [few.reset(), many.reset()]
-    for _ in range(80):
-        np.testing.assert_array_equal(shown[0], shown[1][:2])
-        shown = [
-            env.step(chooser.choose(env.action_masks()))[0] for env, chooser in zip((few, many), choosers, strict=True)
-        ]
-
-
 def test_vec_env__an_illegal_action_changes_no_game() -> None:
     env = SeatVecEnv("yum", 3)
     env.reset()
@@ -287,18 +173,6 @@ def test_vec_env__an_illegal_action_changes_no_game() -> None:
         env.step(np.array([0, 43, 0]))
     assert before == (env.table.batch.states.tobytes(), env.table.batch.streams.tobytes())
     env.step(np.array([0, 0, 0]))
-
-
-class Counted:
-    """A random policy that counts how often it is asked and for how many decisions."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.calls, self.decisions = name, 0, 0
-
-    def act(self, view: View) -> np.ndarray:
-        self.calls += 1
-        self.decisions += len(view)
-        return RandomPolicy().act(view)
 
 
 @pytest.mark.parametrize(
@@ -313,44 +187,6 @@ class Counted:
 def test_settings__that_are_no_numbers_are_refused(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         SeatVecEnv("yum", **({"num_envs": 2} | settings))
-
-
-def test_opponents__are_asked_in_batches() -> None:
-    policy = Counted("counted")
-    env = SeatVecEnv("yum", 200, opponents=policy, num_players=3)
-    env.reset()
-    chooser = Chooser(200)
-    for _ in range(10):
-        env.step(chooser.choose(env.action_masks()))
-    assert policy.decisions > 20 * policy.calls
-
-
-def test_opponents__change_only_between_games() -> None:
-    class Deal:
-        """Another policy for every game that is dealt."""
-
-        def __init__(self) -> None:
-            self.policies: list[Counted] = []
-
-        def assign(self, noise: np.ndarray) -> np.ndarray:
-            self.policies += [Counted(str(len(self.policies) + i)) for i in range(noise.size)]
-            return np.arange(len(self.policies) - noise.size, len(self.policies)).reshape(noise.shape)
-
-        def policy(self, number: int) -> Counted:
-            return self.policies[number]
-
-    env, chooser = SeatVecEnv("yum", 3, opponents=Deal()), Chooser(3)
-    env.reset()
-    seated = env.table.seated.copy()
-    for _ in range(60):
-        *_, dones, infos = env.step(chooser.choose(env.action_masks()))
-        for row in range(3):
-            if dones[row]:
-                assert infos[row]["opponents"] == [str(seated[row].max())]  # who sat there, not who sits there now
-                assert not np.array_equal(env.table.seated[row], seated[row])
-            else:
-                np.testing.assert_array_equal(env.table.seated[row], seated[row])
-        seated = env.table.seated.copy()
 
 
 # Stable-Baselines3's own vector environments
@@ -387,26 +223,6 @@ def test_subproc_vec_env__of_seats_trains(start_method: str) -> None:
         masked_ppo(env).learn(16)
     finally:
         env.close()
-
-
-@pytest.mark.parametrize("num_players", [1, 3])
-def test_margin_coef__pays_for_the_lead_on_top(num_players: int) -> None:
-    def env(reward: str) -> SeatVecEnv:
-        opponents = "greedy" if num_players > 1 else []
-        env = SeatVecEnv("yahtzee_jr", 4, opponents=opponents, num_players=num_players, reward=reward)
-        env.seed(3)
-        env.reset()
-        return env
-
-    kinds = ("win", "margin") if num_players > 1 else ("score", "score")
-    both, plain, lead = env(kinds[0]), env(kinds[0]), env(kinds[1])
-    both.margin_coef = 0.5
-    finished = 0
-    while finished < 8:
-        actions = both.action_masks().argmax(axis=1)
-        rewards, dones = both.step(actions)[1:3]
-        assert rewards - plain.step(actions)[1] == pytest.approx(0.5 * lead.step(actions)[1], abs=1e-6)
-        finished += dones.sum()
 
 
 @pytest.mark.parametrize("actions", [[-5, 0], [36, 0], [100, 0], [2, 0]])
