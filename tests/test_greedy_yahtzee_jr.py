@@ -1,6 +1,7 @@
 """Greedy play of Yahtzee Jr., against a slow and separate reckoning of the turn with every single die to come."""
 
 import os
+from collections import Counter
 from functools import cache
 from itertools import product
 from typing import Any
@@ -21,6 +22,12 @@ PLACE = 31
 needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too long in plain Python")
 
 Dice = tuple[int, ...]
+
+
+@cache
+def outcomes(kept: Dice) -> list[tuple[Dice, int]]:
+    """All five dice after every throw of the others, die by die, with how many of the throws give them."""
+    return list(Counter(tuple(sorted(kept + more)) for more in product(range(1, 7), repeat=5 - len(kept))).items())
 
 
 class Turn:
@@ -60,8 +67,7 @@ class Turn:
 
     @cache  # noqa: B019
     def keeping(self, kept: Dice, left: int) -> float:
-        thrown = list(product(range(1, 7), repeat=5 - len(kept)))
-        return sum(self.value(tuple(sorted(kept + more)), left - 1) for more in thrown) / len(thrown)
+        return sum(ways * self.value(dice, left - 1) for dice, ways in outcomes(kept)) / 6 ** (5 - len(kept))
 
 
 def some_view(num_players: int, **options: Any) -> View:
@@ -97,6 +103,7 @@ def choice(view: View) -> int:
 def test_greedy__takes_the_action_with_the_most_expected_points(num_players: int, must_score_most: bool) -> None:
     view = some_view(num_players, must_score_most=must_score_most)
     assert set(view.states["throws_left"].tolist()) == {0, 1, 2}
+    told = GreedyYahtzeeJr().action_values(view)
     for row, action in enumerate(GreedyYahtzeeJr().act(view).tolist()):
         state, seat = view.states[row], int(view.seats[row])
         turn = Turn(state["tokens"][:num_players].tolist(), seat, must_score_most)
@@ -105,6 +112,8 @@ def test_greedy__takes_the_action_with_the_most_expected_points(num_players: int
         for keep in range(31 if left else 0):
             values[keep] = turn.keeping(tuple(dice[slot] for slot in range(5) if keep >> slot & 1), left)
         assert sorted(values) == np.flatnonzero(view.masks[row]).tolist()
+        expected = [values.get(each, -np.inf) for each in range(GAME.num_actions())]
+        assert told[row].tolist() == pytest.approx(expected, abs=1e-9)
         best = [each for each, value in values.items() if value > max(values.values()) - 1e-9]
         assert action == min([each for each in best if each >= PLACE] or best)
 

@@ -51,6 +51,12 @@ def gain(box: int, dice: tuple[int, ...], boxes: tuple[int, ...], options: dict[
     return 30 * (counts == [5])
 
 
+@cache
+def outcomes(kept: tuple[int, ...]) -> list[tuple[tuple[int, ...], int]]:
+    """All five dice after every throw of the others, die by die, with how many of the throws give them."""
+    return list(Counter(tuple(sorted(kept + more)) for more in product(range(1, 7), repeat=5 - len(kept))).items())
+
+
 def action_values(
     dice: tuple[int, ...], boxes: tuple[int, ...], left: int, options: dict[str, Any]
 ) -> dict[int, float]:
@@ -69,8 +75,7 @@ def action_values(
 
     @cache
     def keeping(kept: tuple[int, ...], left: int) -> float:
-        thrown = list(product(range(1, 7), repeat=5 - len(kept)))
-        return sum(value(tuple(sorted(kept + more)), left - 1) for more in thrown) / len(thrown)
+        return sum(ways * value(dice, left - 1) for dice, ways in outcomes(kept)) / 6 ** (5 - len(kept))
 
     values: dict[int, float] = {}
     for keep in range(31 if left else 0):
@@ -100,12 +105,16 @@ def some_view(seed: int, options: dict[str, Any]) -> View:
 def test_greedy_takes_the_action_with_the_most_expected_points(chosen: dict[str, Any]) -> None:
     view = some_view(31, chosen)
     options = GAME.options_dict(view.options)
+    told = GreedyYum().action_values(view)
+    assert set(view.states["throws_left"].tolist()) == {0, 1, 2}
     for row, action in enumerate(GreedyYum().act(view).tolist()):
         state = view.states[row]
         dice, left = tuple(state["dice"].tolist()), int(state["throws_left"])
         values = action_values(dice, tuple(state["boxes"][view.seats[row]].tolist()), left, options)
         legal = {action: value for action, value in values.items() if view.masks[row, action]}
         assert len(legal) == view.masks[row].sum()
+        expected = [legal.get(each, -np.inf) for each in range(GAME.num_actions())]
+        assert told[row].tolist() == pytest.approx(expected, abs=1e-9)
         best = [each for each, value in legal.items() if value > max(legal.values()) - 1e-9]
         assert action == min([each for each in best if each >= 31] or best)
 
@@ -123,6 +132,28 @@ def test_the_bonus_counts_in_the_turn_that_earns_it() -> None:
     batch.states["boxes"][0, 0, 10:] = [-1, 0]
     batch.show()
     assert GreedyYum().act(batch.view())[0] == 31 + 5
+
+
+@pytest.mark.parametrize(
+    ("ones", "fours", "dice", "expected"),
+    [
+        (3, 12, (6, 6, 6, 1, 1), 18 + 25),  # 63 in all
+        (2, 12, (6, 6, 6, 1, 1), 18),  # 62
+        (4, 12, (6, 6, 6, 1, 1), 18 + 25),
+        (1, 32, (6, 6, 6, 1, 1), 18),  # 63 were there before
+        (0, 32, (1, 1, 1, 1, 6), 6 + 25),  # the last point of 63 and more
+    ],
+)
+def test_the_bonus_counts_from_63_and_once(ones: int, fours: int, dice: tuple[int, ...], expected: int) -> None:
+    batch = Batch(GAME, 1, num_players=2)
+    batch.reset(0)
+    batch.states["dice"], batch.states["throws_left"], batch.states["player"] = sorted(dice), 0, 1
+    batch.states["boxes"][0, 1] = [ones, 6, 9, fours, 15, -1, 0, 0, 0, 0, 0, -1]
+    batch.states["boxes"][0, 0, :6] = 20  # the other seat's own
+    batch.show()
+    values = GreedyYum().action_values(batch.view())[0]
+    assert values[31 + 5] == expected
+    assert np.isfinite(values).sum() == 1
 
 
 def test_a_zero_goes_into_the_first_open_box() -> None:

@@ -205,14 +205,14 @@ def check_turn(old: set[Cell], position: Position) -> None:
 
 @pytest.mark.parametrize("table", TABLES, ids=range(len(TABLES)))
 def test_random_play__agrees_with_the_brute_force(table: dict[str, Any]) -> None:
-    """Legal actions and points at 800 decisions a table, 4800 in all."""
+    """Legal actions and points at 600 decisions a table, 3600 in all."""
     generator = np.random.default_rng(5)
     batch = Batch(GAME, 8, reward="score", **table)
     batch.reset(seed=7)
     seen = dict.fromkeys(("declare", "waiting", "swap", "keep", "opening", "wild"), 0)
     checked = 0
     starts: list[set[Cell]] = [set() for _ in range(8)]
-    while checked < 800:
+    while checked < 600:
         actions = np.zeros(8, np.int64)
         before = [Position.of(state, batch.options) for state in batch.states]
         for row, position in enumerate(before):
@@ -252,7 +252,7 @@ def test_random_play__agrees_with_the_brute_force(table: dict[str, Any]) -> None
 def test_turns__every_one_that_the_sheet_allows_can_be_laid_die_by_die() -> None:
     """All ways to put up to three dice on a small board, against what can be reached by legal actions."""
     numbers = []
-    for seed in range(3):
+    for seed in range(2):
         state, options, chance = crowded(seed)
         position = Position.of(state, options)
         free = [c for c in itertools.product(range(7), range(7)) if c not in position.board]
@@ -265,7 +265,7 @@ def test_turns__every_one_that_the_sheet_allows_can_be_laid_die_by_die() -> None
                         allowed.add(frozenset(dice.items()))
         assert reachable(state, options, chance, set(position.board)) == allowed
         numbers.append(len(allowed))
-    assert sum(numbers) > 30, numbers
+    assert sum(numbers) > 20, numbers
 
 
 def is_allowed(position: Position, dice: dict[Cell, int]) -> bool:

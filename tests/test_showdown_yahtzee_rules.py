@@ -630,7 +630,7 @@ def pick(masks: np.ndarray, noise: np.ndarray, actions: np.ndarray) -> None:
                 left -= 1
 
 
-@pytest.mark.parametrize(("seats", "games"), [(2, 4000), (3, 3000), (4, 3000)])
+@pytest.mark.parametrize(("seats", "games"), [(2, 1500), (3, 800), (4, 800)])
 def test_games__end_by_themselves_without_a_limit(seats: int, games: int) -> None:
     batch = Batch(GAME, games, num_players=seats, max_turns=1_000_000)
     batch.reset(seed=7)
