@@ -3,7 +3,7 @@
 import signal
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from fivedice.agents.network import Network
 from fivedice.agents.residual import ResidualExtractor
 from fivedice.agents.resume import restore
 from fivedice.agents.seat_vec_env import SeatVecEnv
-from fivedice.agents.trainer import Progress, Training
+from fivedice.agents.trainer import Progress, Training, check
 from fivedice.envs import load_game
 from fivedice.envs.batch import Batch
 from fivedice.envs.view import View
@@ -136,22 +136,24 @@ SHOWDOWN = load_game("showdown_yahtzee")
 
 
 def test_base__shows_how_near_each_action_is_to_the_best() -> None:
-    batch = Batch(SHOWDOWN, 300)
+    batch = Batch(SHOWDOWN, 60)
     batch.reset(2)
-    base, compared = Base(GREEDY, span=0.5, keep_span=2.0), 0
+    base, alike, compared = Base(GREEDY, span=0.5, keep_span=2.0), Base(GREEDY, span=1.5), np.zeros(2, np.int64)
+    keeps = np.arange(batch.num_actions) < 31
     for _ in range(40):
         view = batch.view()
-        values, shown = GREEDY.action_values(view), base.shown(view)
-        for row in range(len(view)):
-            best = max(values[row])
-            for action, value in enumerate(values[row]):
-                span = 2.0 if action < 31 else 0.5
-                expected = max(0.0, 1 - (best - value) / span) if view.masks[row, action] else 0.0
-                assert shown[row, action] == pytest.approx(expected, abs=1e-6)
-                compared += 0 < expected < 1
-        assert (shown[np.arange(len(view)), GREEDY.act(view)] > 1 - 1e-6).all()
+        values = np.where(view.masks, GREEDY.action_values(view), -np.inf)
+        behind = values.max(axis=1, keepdims=True) - values
+        shown = base.shown(view)
+        expected = np.maximum(0.0, 1 - behind / np.where(keeps, 2.0, 0.5))
+        np.testing.assert_allclose(shown, expected, atol=1e-6)
+        np.testing.assert_allclose(alike.shown(view), np.maximum(0.0, 1 - behind / 1.5), atol=1e-6)
+        between = (expected > 0) & (expected < 1)
+        compared += between[:, keeps].sum(), between[:, ~keeps].sum()
+        assert (shown[np.arange(len(view)), GREEDY.act(view)] == 1).all()
         batch.step(GREEDY.act(view))
-    assert compared > 1000
+    assert compared.min() > 20
+    assert compared.sum() > 500
 
 
 def test_base_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path) -> None:
@@ -175,6 +177,29 @@ def test_base_span__without_a_base_is_refused() -> None:
 def test_base_span__of_a_policy_that_does_not_tell_is_refused() -> None:
     with pytest.raises(ValueError, match=r"random does not tell what .* SET Cubed; use base_span=0"):
         SeatVecEnv("set_cubed", 2, base="random", base_span=1.0)
+
+
+@pytest.mark.parametrize(
+    ("game", "settings", "said"),
+    [
+        (
+            "set_cubed",
+            {"base_keep_span": 1.0},
+            "no turn of SET Cubed has throws between which dice are kept; use base_",
+        ),
+        ("showdown_yahtzee", {"base_features": True}, "near the best leave; say how near by base_span"),
+        (
+            "yum",
+            {"base_features": True, "base_span": 1.0},
+            "has no features of actions in Yum; use base_features=False",
+        ),
+    ],
+)
+def test_base__of_a_game_that_has_no_such_thing_is_refused(game: str, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        SeatVecEnv(game, 2, base="greedy", **settings)
+    with pytest.raises(ValueError, match=said):  # as early in a run
+        check(replace(CONFIG, game=game, **settings), 2)
 
 
 @pytest.mark.parametrize("span", [-1, "wide", float("inf"), None, True])
@@ -212,8 +237,12 @@ def test_base_features__are_shown_in_spans_after_what_the_base_holds() -> None:
     assert np.abs(features).max() < 4.0  # so that nothing was cut off
     assert not features.transpose(0, 2, 1)[near == 0].any()
     assert features.any(axis=(0, 2)).all()
-    far = Base(GREEDY, 0.001, 0.2, features=True).shown(view)
-    assert np.abs(far).max() <= 4.0
+    far = Base(GREEDY, 0.1, 0.2, features=True).shown(view)
+    near = far[:, : near.shape[1]]
+    cut = greedy.action_features(view, GREEDY.action_values(view), near > 0) / 0.1
+    assert (np.abs(cut) > 4.0).any()
+    features = far[:, near.shape[1] :].reshape(len(view), 3, -1)
+    assert np.allclose(features, np.clip(cut, -4.0, 4.0), atol=1e-5)
     env = SeatVecEnv(SHOWDOWN, 8, base="greedy", base_span=1.5, base_features=True)
     assert env.observation_space.contains(env.reset()[0])
 
