@@ -9,12 +9,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from rich.console import Console, RenderableType
+from rich.progress import Progress
 
+from fivedice.agents import report
 from fivedice.agents.arena import Estimate, Standing, evaluate, play_games
 from fivedice.agents.baselines import GREEDY, RandomPolicy
 from fivedice.agents.detail.tally import Measure, Tally, detail_of
@@ -26,6 +29,7 @@ from fivedice.agents.report import (
     figure,
     games_for,
     points_table,
+    progress_bar,
     standings_report,
     wins_table,
 )
@@ -160,6 +164,57 @@ def test_detail__is_what_stands_in_the_boxes(policy: Policy) -> None:
     assert bonus.any() == (policy is GREEDY)
 
 
+def test_detail__measures_of_yum() -> None:
+    assert [(measure.name, measure.is_share, measure.adds_up, measure.only_row) for measure in DETAIL.measures] == [
+        ("points", False, True, None),
+        ("zeros", True, False, None),
+        ("turn of filling", False, False, None),
+        ("bonus earned", True, False, "Bonus"),
+    ]
+    assert DETAIL.rows == (*BOXES, "Bonus")
+
+
+def test_detail__of_made_up_cards() -> None:
+    """Of several seats: points, zeros, turns, and a bonus from 63 on that is written with the last box."""
+    states = np.zeros(6, YUM.rules.STATE)
+    states["boxes"][:] = 1
+    upper = [62, 63, 64, 40, 40, 40]  # of the mover, without what is written now
+    for state, points, seat in zip(states, upper, (0, 1, 2, 1, 0, 1), strict=True):
+        state["player"] = seat
+        state["boxes"][seat] = [points - 38, 6, 0, 8, 24, 0, 15, 20, 21, 0, 25, 30]
+        state["dice"] = [1, 2, 3, 4, 6]
+    states["boxes"][0, 0, 7] = states["boxes"][1, 1, 11] = states["boxes"][2, 2, 10] = -1  # the last box
+    states["boxes"][3, 1, [0, 9, 11]] = -1  # the tenth is filled
+    states["boxes"][4, 0, [2, 5]] = -1  # a throw, nothing is written
+    states["boxes"][5, 1] = [-1] * 12  # the first
+    states["boxes"][5, 1, 3], states["dice"][5] = -1, [2, 4, 4, 4, 5]
+    options = YUM.make_options(3, {})
+    empty = np.zeros((6, 1), np.float32)
+    seats = states["player"].astype(np.int8)
+    view = View(YUM, options, states, seats, empty, np.ones((6, 43), np.int8), np.zeros(6))
+    before = states.copy()
+    actions = np.array([31 + 7, 31 + 11, 31 + 10, 31 + 0, 5, 31 + 3])
+    decisions, rows, figures = DETAIL.entries(view, actions)
+    found = {
+        (int(one), DETAIL.rows[row]): told.tolist() for one, row, told in zip(decisions, rows, figures, strict=True)
+    }
+    nan = float("nan")
+    expected = {
+        (0, "High Straight"): [0, 1, 12, nan],
+        (1, "Yum"): [0, 1, 12, nan],
+        (2, "Full House"): [0, 1, 12, nan],
+        (3, "Ones"): [1, 0, 10, nan],
+        (5, "Fours"): [12, 0, 1, nan],
+        (0, "Bonus"): [0, 1, nan, 0],
+        (1, "Bonus"): [25, 0, nan, 1],
+        (2, "Bonus"): [25, 0, nan, 1],
+    }
+    assert set(found) == set(expected)
+    for place, told in expected.items():
+        assert found[place] == pytest.approx(told, nan_ok=True), place
+    assert np.array_equal(states, before)  # of the view nothing is used up
+
+
 @pytest.mark.parametrize("seats", [1, 2, 3])
 def test_detail__of_each_contender_adds_up_to_its_points(seats: int) -> None:
     policies = [GREEDY, RandomPolicy(), GREEDY]
@@ -229,16 +284,13 @@ def test_detail__of_a_game_without_it_is_refused_in_one_sentence() -> None:
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_draw__makes_a_picture(tmp_path: Path, suffix: str) -> None:
     greedy, random = tallied([GREEDY, RandomPolicy()], 2, 5, seed=10)
-    for name, tallies, yardstick in (
-        ("one", {"greedy": greedy}, None),
-        ("two", {"greedy": greedy, "random": random}, "random"),
-    ):
-        file = tmp_path / f"{name}.{suffix}"
-        check_picture(file)
-        draw_detail(DETAIL, tallies, file, title="Yum", yardstick=yardstick)
-        assert file.stat().st_size > 5000
+    file = tmp_path / f"some.{suffix}"
+    check_picture(file)
+    draw_detail(DETAIL, {"greedy": greedy, "random": random}, file, title="Yum", yardstick="random")
+    assert file.stat().st_size > 5000
+    assert file.read_bytes()[:4] == {"png": b"\x89PNG", "svg": b"<?xm", "pdf": b"%PDF"}[suffix]
     if suffix == "svg":
-        assert (tmp_path / "two.svg").read_text().count("<!-- Full House -->") == 1
+        assert file.read_text().count("<!-- Full House -->") == 1
 
 
 def test_picture__that_cannot_be_drawn_is_refused_before_any_game(
@@ -266,6 +318,29 @@ def test_picture__that_cannot_be_drawn_is_refused_before_any_game(
             plot=tmp_path / "picture.png",
         )
     assert not played
+
+
+def test_progress_bar__counts_what_it_is_told_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    bars: list[Progress] = []
+
+    class Kept(Progress):
+        def __init__(self, *columns: Any, **settings: Any) -> None:
+            super().__init__(*columns, **settings)
+            bars.append(self)
+
+    monkeypatch.setattr(report, "Progress", Kept)
+    said = []
+    for is_terminal in (True, False):
+        console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80)
+        with progress_bar(console, "games", 41) as advance:
+            advance(7)
+            advance(9)
+        (task,) = bars.pop().tasks
+        assert (task.description, task.total, task.completed) == ("games", 41, 16)
+        said.append(str(console.file.getvalue()))  # type: ignore[attr-defined]
+    assert "games" in said[0]
+    assert said[0].endswith("\x1b[2K")  # it leaves nothing behind
+    assert said[1] == ""
 
 
 def test_matplotlib__is_not_imported_for_tables() -> None:
