@@ -4,11 +4,13 @@ from collections import Counter
 from functools import cache
 from itertools import combinations, product
 from math import comb, factorial, prod
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from fivedice.agents.exact import yahtzee_jr, yum
 from fivedice.agents.exact.turn import (
     FIRST_THROW,
     NOTHING,
@@ -19,6 +21,10 @@ from fivedice.agents.exact.turn import (
     solve_turn,
     throw_chances,
 )
+from fivedice.envs import load_game
+from fivedice.envs.batch import Batch
+from fivedice.envs.kernel import plain
+from fivedice.envs.random_play import play_random
 
 FACES = range(1, 7)
 
@@ -110,3 +116,16 @@ def test_turns_side_by_side_do_not_disturb_each_other() -> None:
     solve_turn(stops, values)
     for lane in range(7):
         assert np.array_equal(values[:, :, lane], solved(stops[:, :, lane]))
+
+
+@pytest.mark.parametrize("solver", [yum, yahtzee_jr], ids=lambda solver: solver.__name__.rpartition(".")[2])
+def test_contexts__have_the_same_numbers_compiled_and_in_plain_python(solver: Any) -> None:
+    """In plain Python, a narrow integer of a record overflows where compiled code has 64 bits."""
+    batch = Batch(load_game(solver.__name__.rpartition(".")[2]), 200, num_players=2)
+    batch.reset(seed=3)
+    play_random(batch, 20, np.random.default_rng(3))
+    compiled, in_python = np.zeros((2, len(batch.states)), np.int64)
+    solver.number_contexts(batch.states, compiled)
+    plain(solver.number_contexts)(batch.states, in_python)
+    assert compiled.tolist() == in_python.tolist()
+    assert len(set(compiled.tolist())) > 100

@@ -193,8 +193,8 @@ def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
         number = int(states[i]["player"])
         for seat in range(2):
             for row in range(NUM_CHARACTERS):
-                number = number * (COLUMNS + 1) + states[i]["tokens"][seat, row] - OPEN
-        contexts[i] = number * THROWS_A_TURN + states[i]["throws_left"]
+                number = number * (COLUMNS + 1) + int(states[i]["tokens"][seat, row]) - OPEN
+        contexts[i] = number * THROWS_A_TURN + int(states[i]["throws_left"])
 
 
 @kernel(makes_arrays=True)

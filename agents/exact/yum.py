@@ -199,7 +199,7 @@ def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
         boxes = states[i]["boxes"][states[i]["player"]]
         card = filled_set(boxes) * NUM_LIMITS + limit_of(boxes)
         total = min(upper_total(boxes), BONUS_FROM)
-        contexts[i] = (card * NUM_TOTALS + total) * THROWS_A_TURN + states[i]["throws_left"]
+        contexts[i] = (card * NUM_TOTALS + total) * THROWS_A_TURN + int(states[i]["throws_left"])
 
 
 @kernel(makes_arrays=True)
