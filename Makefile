@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: train test lint bench clean help
+.PHONY: train test lint bench mutants clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -27,6 +27,9 @@ lint: $(INSTALLED)  ## ruff and mypy
 bench: $(INSTALLED)  ## the speed ratios of benchmarks/ (installs their peers first)
 	$(BIN)/pip install -qq --disable-pip-version-check -r requirements-bench.txt
 	$(BIN)/python -m benchmarks
+
+mutants: $(INSTALLED)  ## plant the faults of tests/mutants one by one: do the tests notice? (an hour or more)
+	$(BIN)/python tests/mutants/plant.py
 
 clean:  ## remove what the other commands made, except runs/
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -896,7 +896,7 @@ def test_resume__a_damaged_configuration_is_told(tried: Tried, tmp_path: Path, t
 def test_script__trains_with_the_words_after_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[TrainConfig] = []
     monkeypatch.setattr(session, "run", lambda config, resume, console: started.append(config))
-    script = Path(cli.__file__).parent.parent / "train.py"
+    script = Path(__file__).parent.parent / "train.py"
     monkeypatch.setattr(sys, "argv", [str(script), "--n-envs", "3", "--config", "yum-win"])
     with pytest.raises(SystemExit) as left:
         runpy.run_path(str(script), run_name="__main__")
