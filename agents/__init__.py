@@ -5,6 +5,6 @@ if __name__ != "fivedice.agents":
         "import this package as 'fivedice.agents', after 'pip install -e .'; 'agents' is only the folder's name"
     )
 
-from fivedice.agents.policy import load
+from fivedice.agents.policies.registry import load
 
 __all__ = ["load"]

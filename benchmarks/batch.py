@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Claim, alternate, rate, ratios, spread
 from fivedice.envs import GAMES, load_game
-from fivedice.envs.batch import Batch
-from fivedice.envs.chance import new_script, new_streams
-from fivedice.envs.kernel import kernel
-from fivedice.envs.random_play import pick, pick_one, play_random
+from fivedice.envs.core.batch import Batch
+from fivedice.envs.core.chance import new_script, new_streams
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.random_play import pick, pick_one, play_random
 from fivedice.envs.yum import rules
 
 GAME = load_game("yum")

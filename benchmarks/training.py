@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Claim, alternate, ratios, spread
 from fivedice.envs import load_game
-from fivedice.envs.aec import DiceEnv
-from fivedice.envs.spec import Game
+from fivedice.envs.api.aec import DiceEnv
+from fivedice.envs.core.spec import Game
 
 BAR = 10.0
 CONFIG = Path("configs/yum.toml")
@@ -105,8 +105,8 @@ def train_as_in_tutorial(
 
 def train_as_we_do(game: Game, updates: int, settings: Mapping[str, Any]) -> float:
     """Train for some updates against the pool and return how many of the learner's decisions there were in a second."""
-    from fivedice.agents.config import Mix, TrainConfig
-    from fivedice.agents.trainer import Progress, Training
+    from fivedice.agents.training.config import Mix, TrainConfig
+    from fivedice.agents.training.trainer import Progress, Training
 
     config = TrainConfig(**{**settings, "opponents": Mix(**settings["opponents"])})
     config.total_timesteps = (updates + 1) * config.n_envs * config.n_steps

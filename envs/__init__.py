@@ -15,18 +15,29 @@ import gymnasium
 import pettingzoo
 
 if TYPE_CHECKING:
-    from fivedice.envs.spec import Game
+    from fivedice.envs.core.batch import Batch
+    from fivedice.envs.core.random_play import play_random
+    from fivedice.envs.core.spec import Game
 
 # Every game's name, which is its folder's, and the version in its ids.
 GAMES = {"yum": 0, "yahtzee_jr": 0, "showdown_yahtzee": 0, "set_cubed": 0}
 
-__all__ = ["GAMES", "load_game"]
+# What is imported when it is asked for: it loads the compiler.
+LAZY = {"Batch": "fivedice.envs.core.batch", "play_random": "fivedice.envs.core.random_play"}
+
+__all__ = ["GAMES", "Batch", "load_game", "play_random"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(LAZY[name]), name)
 
 
 def load_game(name: str) -> "Game":
     """The declaration of the game with this name, such as ``"yum"``."""
     if name not in GAMES:
-        from fivedice.envs.spec import unknown_name
+        from fivedice.envs.core.spec import unknown_name
 
         raise ValueError(unknown_name("game", name, GAMES))
     game: Game = importlib.import_module(f"fivedice.envs.{name}").GAME
@@ -40,8 +51,8 @@ def _register() -> None:
         if gymnasium_id not in gymnasium.registry:
             gymnasium.register(
                 gymnasium_id,
-                entry_point="fivedice.envs.seat:SeatEnv",
-                vector_entry_point="fivedice.envs.vector:SeatVectorEnv",
+                entry_point="fivedice.envs.api.single:SeatEnv",
+                vector_entry_point="fivedice.envs.api.vector:SeatVectorEnv",
                 kwargs={"game": name},
             )
         if aec_id not in pettingzoo.aec_registry:

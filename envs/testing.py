@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.aec import DiceEnv
-from fivedice.envs.chance import new_script, new_streams
-from fivedice.envs.reward import REWARDS
-from fivedice.envs.spec import Game, Options
-from fivedice.envs.transcript import Recorder, parse, replay, write
+from fivedice.envs.api.aec import DiceEnv
+from fivedice.envs.api.transcript import Recorder, parse, replay, write
+from fivedice.envs.core.chance import new_script, new_streams
+from fivedice.envs.core.reward import REWARDS
+from fivedice.envs.core.spec import Game, Options
 
 Env = Any  # a PettingZoo AECEnv, which ships without types
 Payoff = Callable[[Env], Mapping[str, float]]

@@ -2,8 +2,8 @@
 
 from typing import cast
 
+from fivedice.envs.core.spec import Game, Rules
 from fivedice.envs.set_cubed import observe, render, rules
-from fivedice.envs.spec import Game, Rules
 
 GAME = Game(
     name="set_cubed",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.kernel import kernel
+from fivedice.envs.core.kernel import kernel
 from fivedice.envs.set_cubed.drawing import MOST, num_columns
 from fivedice.envs.set_cubed.faces import THIRD, WILD
 

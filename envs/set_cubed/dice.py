@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.option import Value
+from fivedice.envs.core.option import Value
 from fivedice.envs.set_cubed.faces import FACE_NAMES, NUM_FACES, WILD
 
 NUM_DICE = 42

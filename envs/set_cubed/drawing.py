@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.kernel import kernel
-from fivedice.envs.option import Value
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.option import Value
 
 FEWEST, MOST = 7, 15  # rows, and columns
 PLAIN, LOGO = 0, 10  # of a printed cell; 1 to 9 is the value of a bonus square

@@ -7,7 +7,7 @@ first, by upper face, the WILDs last, and by number where faces are alike; then 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.kernel import kernel
+from fivedice.envs.core.kernel import kernel
 from fivedice.envs.set_cubed.board import NONE
 from fivedice.envs.set_cubed.faces import THIRD, WILD
 

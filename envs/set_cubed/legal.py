@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.kernel import kernel
+from fivedice.envs.core.kernel import kernel
 from fivedice.envs.set_cubed.board import (
     EDGE,
     EMPTY,

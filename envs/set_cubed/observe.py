@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.kernel import kernel
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.spec import Layout, Piece
 from fivedice.envs.set_cubed.board import (
     EDGE,
     EMPTY,
@@ -30,7 +31,6 @@ from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
 from fivedice.envs.set_cubed.hand import HAND, hand_size
 from fivedice.envs.set_cubed.legal import completing_face, mark_faces, mark_lays
 from fivedice.envs.set_cubed.rules import EXTRA, OPENING, OVER
-from fivedice.envs.spec import Layout, Piece
 
 FEATURES = 9  # three colours, three shapes, three numbers
 SHOWN = FEATURES + 1  # and WILD

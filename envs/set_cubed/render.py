@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fivedice.envs.display.words import name_winners
 from fivedice.envs.set_cubed.board import EMPTY, column_of, is_laid_now, is_undeclared, num_laid, points_at, row_of
 from fivedice.envs.set_cubed.dice import NUM_DICE
 from fivedice.envs.set_cubed.drawing import CHARACTERS, bonus, num_cells, num_columns, num_rows, printed
@@ -17,7 +18,6 @@ from fivedice.envs.set_cubed.rules import (
     keep_action,
     winners,
 )
-from fivedice.envs.words import name_winners
 
 LETTERS = "ABCDEFGHIJKLMNO"
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.chance import Chance, draw_one
-from fivedice.envs.kernel import kernel
-from fivedice.envs.option import OneOf, WholeNumber
+from fivedice.envs.core.chance import Chance, draw_one
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.option import OneOf, WholeNumber
 from fivedice.envs.set_cubed.board import (
     EDGE,
     EMPTY,

@@ -2,9 +2,9 @@
 
 from typing import cast
 
+from fivedice.envs.core.spec import Game, Rules
+from fivedice.envs.display.words import DOTS
 from fivedice.envs.showdown_yahtzee import observe, render, rules
-from fivedice.envs.spec import Game, Rules
-from fivedice.envs.words import DOTS
 
 GAME = Game(
     name="showdown_yahtzee",

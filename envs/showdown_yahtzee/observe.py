@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import NUM_DICE, SIDES, Dice, count, total
-from fivedice.envs.kernel import kernel
+from fivedice.envs.core.dice import NUM_DICE, SIDES, Dice, count, total
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.spec import Layout, Piece
 from fivedice.envs.showdown_yahtzee.rules import (
     BEAT,
     CARD_SPACES,
@@ -35,7 +36,6 @@ from fivedice.envs.showdown_yahtzee.rules import (
     unused_cards,
     wanted_cards,
 )
-from fivedice.envs.spec import Layout, Piece
 
 # Chances of three throws that aim at one thing alone, and five alike always do; a test reckons them.
 NUMBER_CHANCES = (0.93541, 0.69948, 0.35821, 0.11831, 0.04603)  # 1, 2, 3, 4 or 5 dice of one number

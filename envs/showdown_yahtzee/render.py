@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from fivedice.envs.dice import KEEP_ALL
+from fivedice.envs.core.dice import KEEP_ALL
+from fivedice.envs.display.words import draw_dice, keep_names, name_keep, name_winners
 from fivedice.envs.showdown_yahtzee.rules import (
     CARD_SPACES,
     CARDS,
@@ -24,7 +25,6 @@ from fivedice.envs.showdown_yahtzee.rules import (
     unused_cards,
     winners,
 )
-from fivedice.envs.words import draw_dice, keep_names, name_keep, name_winners
 
 WIDTH = 14  # of a space on the drawing
 # The spaces as they lie on the table, clockwise from the upper left corner.

@@ -5,10 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.chance import Chance, roll_dice
-from fivedice.envs.dice import KEEP_ALL, NUM_DICE, SIDES, Dice, count, is_five_alike, is_three_and_two, throw, total
-from fivedice.envs.kernel import kernel
-from fivedice.envs.option import OneOf, WholeNumber, WholeNumbers
+from fivedice.envs.core.chance import Chance, roll_dice
+from fivedice.envs.core.dice import (
+    KEEP_ALL,
+    NUM_DICE,
+    SIDES,
+    Dice,
+    count,
+    is_five_alike,
+    is_three_and_two,
+    throw,
+    total,
+)
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.option import OneOf, WholeNumber, WholeNumbers
 
 CARDS = (
     *("Ones", "Twos", "Threes", "Fours", "Fives", "Sixes"),

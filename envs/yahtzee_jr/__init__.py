@@ -2,8 +2,8 @@
 
 from typing import cast
 
-from fivedice.envs.spec import Game, Rules
-from fivedice.envs.yahtzee_jr import observe, render, rules, standard
+from fivedice.envs.core.spec import Game, Rules
+from fivedice.envs.yahtzee_jr import canonical, observe, render, rules
 
 GAME = Game(
     name="yahtzee_jr",
@@ -22,5 +22,5 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
-    standard=standard.standard,
+    standard=canonical.standard,
 )

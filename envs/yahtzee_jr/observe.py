@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import (
+from fivedice.envs.core.dice import (
     NUM_DICE,
     THROWS,
     TURN_SIZE,
@@ -19,8 +19,8 @@ from fivedice.envs.dice import (
     throw_number,
     turn_pieces,
 )
-from fivedice.envs.kernel import kernel, plain
-from fivedice.envs.spec import Layout, Piece
+from fivedice.envs.core.kernel import kernel, plain
+from fivedice.envs.core.spec import Layout, Piece
 from fivedice.envs.yahtzee_jr.rules import (
     CLUBHOUSE,
     NUM_CHARACTERS,

@@ -5,20 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.chance import Chance
-from fivedice.envs.dice import (
-    KEEP_ALL,
-    NUM_DICE,
-    THROWS,
-    Dice,
-    count,
-    seat_after,
-    start_turn,
-    throw,
-    throw_number,
-)
-from fivedice.envs.kernel import kernel, plain
-from fivedice.envs.option import OneOf
+from fivedice.envs.core.chance import Chance
+from fivedice.envs.core.dice import KEEP_ALL, NUM_DICE, THROWS, Dice, count, seat_after, start_turn, throw, throw_number
+from fivedice.envs.core.kernel import kernel, plain
+from fivedice.envs.core.option import OneOf
 
 CHARACTERS = ("Mickey", "Minnie", "Donald", "Daisy", "Goofy")  # faces 1..5 of a die, rows 0..4 of the board
 NUM_CHARACTERS = 5

@@ -2,8 +2,8 @@
 
 from typing import cast
 
-from fivedice.envs.spec import Game, Rules
-from fivedice.envs.words import DOTS
+from fivedice.envs.core.spec import Game, Rules
+from fivedice.envs.display.words import DOTS
 from fivedice.envs.yum import observe, render, rules
 
 GAME = Game(

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.dice import TOTALS, TURN_SIZE, seat_after, show_mover, show_throw, throw_number, turn_pieces
-from fivedice.envs.kernel import kernel
-from fivedice.envs.spec import Layout, Piece
+from fivedice.envs.core.dice import TOTALS, TURN_SIZE, seat_after, show_mover, show_throw, throw_number, turn_pieces
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.spec import Layout, Piece
 from fivedice.envs.yum.rules import (
     BONUS_FROM,
     FOURS,

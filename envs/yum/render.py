@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fivedice.envs.words import draw_dice, keep_names, name_keep, name_winners
+from fivedice.envs.display.words import draw_dice, keep_names, name_keep, name_winners
 from fivedice.envs.yum.rules import (
     BONUS,
     BONUS_FROM,

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.chance import MAX_SEATS, Chance
-from fivedice.envs.dice import (
+from fivedice.envs.core.chance import MAX_SEATS, Chance
+from fivedice.envs.core.dice import (
     KEEP_ALL,
     NUM_DICE,
     THROWS,
@@ -22,8 +22,8 @@ from fivedice.envs.dice import (
     throw_number,
     total,
 )
-from fivedice.envs.kernel import kernel, plain
-from fivedice.envs.option import OneOf
+from fivedice.envs.core.kernel import kernel, plain
+from fivedice.envs.core.option import OneOf
 
 BOXES = (
     "Ones",

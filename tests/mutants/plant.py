@@ -106,7 +106,9 @@ def files_of_machine_code() -> set[str]:
         for package in ("envs", "agents")
         for path in (ROOT / package).rglob("*.py")
     }
-    found = {file for file, text in sources.items() if "fivedice.envs.kernel import" in text} | {"envs/kernel.py"}
+    found = {file for file, text in sources.items() if "fivedice.envs.core.kernel import" in text} | {
+        "envs/core/kernel.py"
+    }
     waiting = list(found)
     while waiting:
         for node in ast.walk(ast.parse(sources[waiting.pop()])):
@@ -122,7 +124,7 @@ def files_of_machine_code() -> set[str]:
 # Loaded into pytest: files that no kernel comes from leave the machine code of the copy valid.
 PLUGIN = """
 import functools, os
-from fivedice.envs import kernel
+from fivedice.envs.core import kernel
 kernel._stamp = functools.wraps(kernel._stamp.__wrapped__)(lambda source: os.environ["FIVEDICE_MUTANT"])
 """
 

@@ -1,0 +1,22 @@
+"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | …``.
+
+Each command is a file; importing it adds the command to the app.
+"""
+
+from fivedice.agents.cli import evaluate, exploit, info, list, play, report, solve, tournament, train
+from fivedice.agents.cli.app import app, console, main
+
+__all__ = [
+    "app",
+    "console",
+    "evaluate",
+    "exploit",
+    "info",
+    "list",
+    "main",
+    "play",
+    "report",
+    "solve",
+    "tournament",
+    "train",
+]

@@ -1,0 +1,45 @@
+"""``fivedice info``: the card of a checkpoint."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from fivedice.agents.cli.app import app, console
+from fivedice.agents.policies.registry import load
+from fivedice.envs.core.option import written
+
+
+@app.command
+def info(file: Path) -> None:
+    """Show what a checkpoint plays, how it came about and how well it did.
+
+    Parameters
+    ----------
+    file
+        A .safetensors checkpoint.
+    """
+    from fivedice.agents.policies.checkpoint import read_card
+
+    card = read_card(file)
+    table = Table(title=Text(str(file)), show_header=False, title_justify="left")
+    for name, value in card.items():
+        if isinstance(value, dict):
+            shown = written if name == "options" else _card_value
+            value = "\n".join(f"{key} {shown(item)}" for key, item in value.items()) or "none"
+        table.add_row(_plain(name), _plain(str(value)))
+    console.print(table)
+    load(file)  # refuses one that is damaged, or that this version cannot play
+
+
+def _plain(text: str) -> Text:
+    """A stranger's text, with what a terminal would take for commands written out."""
+    return Text("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text))
+
+
+def _card_value(item: Any) -> str:
+    figures = [item.get("mean"), item.get("half_width")] if isinstance(item, dict) else [None]
+    if all(isinstance(figure, float) for figure in figures):
+        return f"{item['mean']:.4g} ± {item['half_width']:.2g} (95 % interval, {item.get('deals')} deals)"
+    return str(item)

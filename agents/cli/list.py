@@ -1,0 +1,19 @@
+"""``fivedice list``: the games."""
+
+from rich.table import Table
+
+from fivedice.agents.cli.app import app, console
+from fivedice.envs import GAMES, load_game
+
+
+@app.command(name="list")
+def list_games() -> None:
+    """Show the games, their ids, seats and options."""
+    for name in GAMES:
+        game = load_game(name)
+        seats = f"{game.min_players} to {game.max_players} seats, {game.default_players} by default"
+        table = Table("option", "values, the default first", "meaning", title_justify="left")
+        table.title = f"{name}: {game.title}, {seats}\nids {game.aec_id} (PettingZoo), {game.gymnasium_id} (Gymnasium)"
+        for option in game.rules.OPTIONS:
+            table.add_row(option.name, option.valid, option.meaning)
+        console.print(table)

@@ -1,1 +1,0 @@
-"""Where the points of each game go."""

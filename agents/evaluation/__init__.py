@@ -1,0 +1,1 @@
+"""How strong policies are: matches, tournaments, ratings, and results without luck."""

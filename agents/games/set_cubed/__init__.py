@@ -1,0 +1,1 @@
+"""SET Cubed: greedy play, and what it leaves out."""

@@ -1,0 +1,1 @@
+"""Showdown Yahtzee: greedy play, and what it leaves out."""

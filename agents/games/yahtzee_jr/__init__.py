@@ -1,0 +1,1 @@
+"""Yahtzee Jr.: exact play, greedy play, and what a policy can lose."""

@@ -1,0 +1,1 @@
+"""Yum: exact play, greedy play, and where the points go."""

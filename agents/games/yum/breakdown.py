@@ -1,0 +1,57 @@
+"""Yum: what each box gives, how often it gives nothing, when it is filled, and how often the bonus is earned."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fivedice.agents.evaluation.breakdown import Measure
+from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.view import View
+from fivedice.envs.yum.rules import BONUS, BONUS_FROM, BOXES, FILL, NUM_BOXES, OPEN, points_in, upper_total
+
+
+@kernel
+def write_fills(states: Any, options: Any, actions: NDArray[np.int64], fills: NDArray[np.float64]) -> None:
+    """Write the points of each of these fills (K,), its turn from 1 up, and the upper total after it into (K, 3);
+    `states` (K,) are used up."""
+    for i in range(len(states)):
+        state = states[i]
+        boxes, box = state["boxes"][state["player"]], actions[i] - FILL
+        turn = 1
+        for b in range(NUM_BOXES):
+            turn += boxes[b] != OPEN
+        points = points_in(box, state["dice"], boxes, options)
+        boxes[box] = points
+        fills[i, 0], fills[i, 1], fills[i, 2] = points, turn, upper_total(boxes)
+
+
+class YumDetail:
+    """The boxes, and the bonus as a row that is written with the last box, a zero if it was missed."""
+
+    rows = (*BOXES, "Bonus")
+    measures = (
+        Measure("points", adds_up=True),
+        Measure("zeros", is_share=True),
+        Measure("turn of filling"),
+        Measure("bonus earned", is_share=True, only_row="Bonus"),
+    )
+
+    def entries(
+        self, view: View, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+        """Which decisions write, in which rows, and the figures of each: a box is written by filling it."""
+        filling = np.flatnonzero(actions >= FILL)
+        fills = np.empty((len(filling), 3))
+        write_fills(view.states[filling], view.options, actions[filling], fills)
+        points, turns, upper = fills.T
+        none = np.full(len(filling), np.nan)
+        boxes = np.column_stack([points, points == 0, turns, none])
+        ended = np.flatnonzero(turns == NUM_BOXES)
+        earned = (upper[ended] >= BONUS_FROM).astype(np.float64)
+        bonus = np.column_stack([BONUS * earned, 1 - earned, none[ended], earned])
+        rows = np.concatenate([actions[filling] - FILL, np.full(len(ended), NUM_BOXES)])
+        return np.concatenate([filling, filling[ended]]), rows, np.concatenate([boxes, bonus])
+
+
+DETAIL = YumDetail()

@@ -1,1 +1,0 @@
-"""The greedy policy of each game."""

@@ -1,0 +1,86 @@
+"""An evaluation as the command line shows it: the matches, their tables, and where the points go."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from fivedice.agents.evaluation.breakdown import Tally, detail_of
+from fivedice.agents.evaluation.match import count_deals, count_games, evaluate, play_games
+from fivedice.agents.evaluation.variance import point_values
+from fivedice.agents.policies.baselines import OPTIMAL, optimum
+from fivedice.agents.reports.tables import check_picture, detail_report, draw_detail, progress_bar, standings_report
+from fivedice.envs.core.spec import Game
+from fivedice.envs.core.view import Policy, View
+
+
+def show_evaluation(
+    console: Console,
+    game: Game,
+    contenders: Mapping[str, Policy],
+    *,
+    games: int,
+    num_players: int,
+    seed: int,
+    options: dict[str, Any] | None = None,
+    luck: bool = True,
+    detail: bool = False,
+    plot: Path | None = None,
+) -> None:
+    """Play every contender against every other, and print how they did.
+
+    Args:
+        console: where.
+        game, contenders, games, num_players, seed, options: as for `evaluate`.
+        luck: whether to show the results with the luck taken out too, where the game is solved.
+        detail: whether to print where the points go, beside exact play where the game is solved for points.
+        plot: a file to draw the same in, or None.
+    """
+    record = game.make_options(num_players, options or {})
+    if plot is not None:
+        check_picture(plot)
+    sheet = detail_of(game) if detail or plot is not None else None
+    values = point_values(game, record)
+    policies = dict(contenders)
+    if sheet is not None and values is not None and OPTIMAL.name not in policies:
+        policies[OPTIMAL.name] = OPTIMAL  # numbered after the contenders
+    plays_alone = len(policies) - len(contenders)
+    lone = num_players == 1 or len(contenders) == 1
+    deals = games if lone else count_deals(games, num_players)
+    tallies = {} if sheet is None else {name: Tally(sheet, deals) for name in policies}
+    by_number = list(tallies.values())
+
+    def watch(number: int, deals: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
+        by_number[number].add(deals, view, actions)
+
+    total = count_games(len(contenders), games=games, num_players=num_players) + deals * plays_alone
+    with progress_bar(console, "games", total) as advance:
+        standings = evaluate(
+            game,
+            contenders,
+            games=games,
+            num_players=num_players,
+            seed=seed,
+            options=options,
+            values=values if luck else None,
+            watch=None if sheet is None else watch,
+            progress=advance,
+        )
+        if plays_alone:
+            seating = np.full((deals, num_players), len(contenders))
+            play_games(
+                game, seating, list(policies.values()), seed=seed, options=options, watch=watch, progress=advance
+            )
+    seats = "1 seat" if num_players == 1 else f"{num_players} seats"
+    title = f"{game.title}, {seats}, {standings[0].games} games{'' if lone else ' a pairing'}, seed {seed}"
+    best = optimum(game, record)
+    console.print(standings_report(standings, title=title, num_players=num_players, optimum=best))
+    if sheet is not None and detail:
+        console.print(detail_report(sheet, tallies))
+    if sheet is not None and plot is not None:
+        exact = next((name for name, policy in policies.items() if policy is OPTIMAL), None)
+        draw_detail(sheet, tallies, plot, title=title, yardstick=exact)
+        console.print(f"Drawn: {plot}", highlight=False)

@@ -1,0 +1,250 @@
+"""A tournament's results for people and programs: tables in the terminal, JSON, CSV, and a heat map."""
+
+import csv
+import importlib.util
+import io
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.ranking import Ranking
+from fivedice.agents.evaluation.tournament import Tournament
+from fivedice.agents.policies.files import write_whole
+from fivedice.agents.reports.tables import NAME, NUMBER, figure, plain_table
+from fivedice.envs import load_game
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RESULTS = "tournament.json"
+STANDINGS = "standings.csv"
+PAIRS = "pairs.csv"
+PICTURE = "tournament.png"
+NOT_DISTINGUISHABLE = "not distinguishable from"
+
+
+def title(tournament: Tournament) -> str:
+    """What was played, in one line."""
+    game = load_game(tournament.game)
+    usual = game.options_dict(game.make_options(tournament.num_players, {}))
+    chosen = "".join(f", {name}={value}" for name, value in tournament.options if value != usual[name])
+    games = tournament.deals * tournament.num_players
+    tables = len(tournament.tables)
+    return (
+        f"{game.title}, {tournament.num_players} seats{chosen}, "
+        f"{games:,} games at each of {tables} table{'s' * (tables > 1)}, seed {tournament.seed}"
+    )
+
+
+def tournament_tables(tournament: Tournament, ranking: Ranking) -> Group:
+    """The ranking, the places where there are more than two, and every pair."""
+    seats = tournament.num_players
+    standings = plain_table(title(tournament))
+    standings.add_column("contender", overflow="fold", min_width=NAME)
+    for heading in ("rating", "points a game", "wins"):
+        standings.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
+    standings.add_column(NOT_DISTINGUISHABLE, overflow="fold", min_width=NAME)
+    for number in ranking.order:
+        standings.add_row(
+            ranking.names[number],
+            rating_in_words(ranking, number),
+            figure(ranking.points[number]),
+            figure(ranking.wins[number], percent=True),
+            ", ".join(ranking.alike(number)),
+        )
+    parts: list[Any] = [standings, *map(Text, _notes(tournament, ranking))]
+    if seats > 2:
+        parts += ["", _places_table(ranking, seats)]
+    pairs = plain_table("How often the one finishes ahead of the other" if seats > 2 else "Share of the wins")
+    for heading in ("contender", "against"):
+        pairs.add_column(heading, overflow="fold", min_width=NAME)
+    pairs.add_column("ahead" if seats > 2 else "wins", justify="right", overflow="fold", min_width=NUMBER)
+    for one in ranking.order:
+        others = [other for other in ranking.order if other != one]
+        for place, other in enumerate(others):
+            told = figure(ranking.pairs[one, other], percent=True)
+            pairs.add_row(ranking.names[one] if place == 0 else "", ranking.names[other], told)
+    return Group(*parts, "", pairs)
+
+
+def _notes(tournament: Tournament, ranking: Ranking) -> list[str]:
+    fair = f"; a fair share of the wins is {100 / tournament.num_players:.1f} %" * (tournament.num_players > 2)
+    return [
+        f"± is the 95 % interval, over {tournament.deals:,} deals of dice that all tables meet{fair}",
+        f"rating: {ranking.names[ranking.anchor]} is 0, 400 more are odds of ten to one to finish ahead",
+        f"{NOT_DISTINGUISHABLE}: the interval of the ratings' difference holds 0",
+    ]
+
+
+def _places_table(ranking: Ranking, seats: int) -> Any:
+    table = plain_table("Places")
+    table.add_column("contender", overflow="fold", min_width=NAME)
+    for heading in ("mean place", *(f"{place + 1}." for place in range(seats))):
+        table.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
+    for number in ranking.order:
+        shares = (figure(share, percent=True) for share in ranking.places[number])
+        table.add_row(ranking.names[number], figure(ranking.place[number]), *shares)
+    return table
+
+
+def rating_in_words(ranking: Ranking, number: int) -> str:
+    """A rating with its interval, the anchor's without one."""
+    rating = ranking.ratings.estimates[number]
+    return "0" if number == ranking.anchor else f"{rating.mean:z.0f} ± {rating.half_width:.0f}"
+
+
+def write_results(tournament: Tournament, ranking: Ranking, folder: Path) -> list[Path]:
+    """Write JSON, CSV and, where matplotlib is there, the picture; returns what was written."""
+    text = json.dumps(results_dict(tournament, ranking), indent=2) + "\n"
+    written = {RESULTS: text, STANDINGS: _standings_csv(ranking), PAIRS: _pairs_csv(ranking)}
+    for name, content in written.items():
+        write_whole(folder / name, partial(_write_text, text=content))
+    paths = [folder / name for name in written]
+    if importlib.util.find_spec("matplotlib") is not None:
+        write_whole(folder / PICTURE, partial(_draw_as_png, tournament, ranking))
+        paths.append(folder / PICTURE)
+    return paths
+
+
+def results_dict(tournament: Tournament, ranking: Ranking) -> dict[str, Any]:
+    """All results by name, for JSON."""
+    return {
+        "tournament": tournament.identity()
+        | {"games_a_table": tournament.deals * tournament.num_players, "deals": tournament.deals},
+        "anchor": ranking.names[ranking.anchor],
+        "contenders": [
+            {
+                "name": ranking.names[number],
+                "digest": tournament.contenders[number].digest,
+                "rating": _interval(ranking.ratings.estimates[number]),
+                "points": _interval(ranking.points[number]),
+                "wins": _interval(ranking.wins[number]),
+                "place": _interval(ranking.place[number]),
+                "places": [_interval(share) for share in ranking.places[number]],
+                "not_distinguishable_from": ranking.alike(number),
+            }
+            for number in ranking.order
+        ],
+        "pairs": [
+            {"name": ranking.names[one], "against": ranking.names[other], "ahead": _interval(share)}
+            for (one, other), share in ranking.pairs.items()
+        ],
+    }
+
+
+def _interval(estimate: Estimate) -> dict[str, float]:
+    return {"mean": estimate.mean, "half_width": estimate.half_width}
+
+
+def _standings_csv(ranking: Ranking) -> str:
+    seats = len(ranking.places[0])
+    columns = ["rating", "points", "wins", "place", *(f"place_{place + 1}" for place in range(seats))]
+    rows: list[list[object]] = [
+        ["contender", *(name for column in columns for name in (column, f"{column}_half_width")), NOT_DISTINGUISHABLE]
+    ]
+    for number in ranking.order:
+        estimates = [ranking.ratings.estimates[number], ranking.points[number], ranking.wins[number]]
+        estimates += [ranking.place[number], *ranking.places[number]]
+        figures = [value for estimate in estimates for value in (estimate.mean, estimate.half_width)]
+        rows.append([ranking.names[number], *figures, "; ".join(ranking.alike(number))])
+    return _csv(rows)
+
+
+def _pairs_csv(ranking: Ranking) -> str:
+    rows: list[list[object]] = [["contender", "against", "ahead", "ahead_half_width"]]
+    for (one, other), share in ranking.pairs.items():
+        rows.append([ranking.names[one], ranking.names[other], share.mean, share.half_width])
+    return _csv(rows)
+
+
+def _csv(rows: list[list[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _draw_as_png(tournament: Tournament, ranking: Ranking, path: Path) -> None:
+    draw_tournament(tournament, ranking, path)
+
+
+def draw_tournament(tournament: Tournament, ranking: Ranking, path: Path) -> None:
+    """Draw every pair as a heat map, and the ratings with their intervals beside it, as a PNG."""
+    from matplotlib.figure import Figure
+
+    count = len(ranking.names)
+    longest = max(len(name) for name in ranking.names)
+    height = 0.72 * count + 1.9
+    width = 0.95 * count + 0.085 * longest + 5.6
+    picture = Figure(figsize=(width, height), layout="constrained")
+    pairs, ratings = picture.subplots(1, 2, width_ratios=[0.95 * count + 0.6, 3.4], sharey=True)
+    _draw_pairs(pairs, ranking)
+    order = ranking.order
+    for row, number in enumerate(order):
+        estimate = ranking.ratings.estimates[number]
+        ratings.errorbar(
+            estimate.mean,
+            row,
+            xerr=estimate.half_width,
+            fmt="o",
+            color="#0072B2",
+            markersize=5,
+            capsize=3,
+            linewidth=1.4,
+        )
+    ratings.set_title("rating, 95 % interval", fontsize=11)
+    ratings.grid(axis="x", color="0.85", linewidth=0.7)
+    ratings.set_axisbelow(True)
+    ratings.margins(x=0.12)
+    ratings.tick_params(axis="y", length=0)
+    ratings.set_xlabel(f"{ranking.names[ranking.anchor]} is 0; 400 more: odds of ten to one", fontsize=9)
+    for side in ("left", "right", "top"):
+        ratings.spines[side].set_visible(False)
+    seats = tournament.num_players
+    games = tournament.deals * seats
+    head = f"{load_game(tournament.game).title}, {seats} seats, {games:,} games a table, seed {tournament.seed}"
+    picture.suptitle(head, fontsize=12)
+    picture.savefig(path, dpi=150, format="png")
+
+
+def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
+    order = ranking.order
+    count = len(order)
+    shares = [[0.5 if one == other else ranking.pairs[one, other].mean for other in order] for one in order]
+    panel.imshow(shares, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
+    for row, one in enumerate(order):
+        for column, other in enumerate(order):
+            if one == other:
+                panel.text(column, row, "-", ha="center", va="center", color="0.4")
+                continue
+            share = ranking.pairs[one, other]
+            apart = abs(share.mean - 0.5) > share.half_width
+            colour = "white" if abs(share.mean - 0.5) > 0.3 else "black"
+            panel.text(
+                column,
+                row - 0.13,
+                f"{100 * share.mean:.1f} %",
+                ha="center",
+                va="center",
+                color=colour,
+                fontsize=10,
+                fontweight="bold" if apart else "normal",
+            )
+            panel.text(
+                column, row + 0.2, f"± {100 * share.half_width:.1f}", ha="center", va="center", color=colour, fontsize=8
+            )
+    names = [ranking.names[number] for number in order]
+    panel.set_yticks(range(count), names)
+    panel.set_xticks(range(count), names, rotation=30, ha="right", rotation_mode="anchor")
+    panel.tick_params(length=0)
+    panel.set_title("how often the row finishes ahead of the column\n(bold: not by chance alone)", fontsize=11)
+    for side in panel.spines.values():
+        side.set_visible(False)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text)

@@ -1,0 +1,80 @@
+"""What a run logs after each update."""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+
+from fivedice.agents.training.opponents import OpponentPool
+from fivedice.agents.training.torch_policy import ResidualExtractor
+
+
+class Watch(BaseCallback):
+    """Gathers the games that end during an update and logs what they say."""
+
+    model: MaskablePPO
+
+    def __init__(self, pool: OpponentPool, feature_names: Sequence[str]) -> None:
+        super().__init__()
+        self._pool, self._feature_names = pool, feature_names
+        self.score = float("nan")  # mean points of the games of the last update
+        self._games: list[dict[str, Any]] = []
+        self._started = 0.0
+
+    def _on_rollout_start(self) -> None:
+        self._games = []
+        self._started = time.monotonic()
+
+    def _on_step(self) -> bool:
+        self._games += [self.locals["infos"][row] for row in np.flatnonzero(self.locals["dones"])]
+        return True
+
+    def _on_rollout_end(self) -> None:
+        record = self.logger.record
+        if self._games:
+            self.score = float(np.mean([game["score"] for game in self._games]))
+            record("rollout/score", self.score)
+            record("rollout/return", float(np.mean([game["episode"]["r"] for game in self._games])))
+        wins, by_name = defaultdict(list), defaultdict(list)
+        for game in self._games:
+            for opponent in sorted(set(game["opponents"])):
+                by_name[opponent].append(game["win"])
+                wins["snapshots" if opponent.startswith("step-") else opponent].append(game["win"])
+        for opponent, shares in wins.items():
+            record(f"rollout/win_rate_vs_{opponent}", float(np.mean(shares)))
+        self._pool.tell(by_name)
+        record("pool/size", len(self._pool.steps))
+        rates = [rate for number, rate in self._pool.win_rates().items() if number in self._pool.steps]
+        if rates:
+            record("pool/least_win_rate", min(rates))
+        record("rollout/entropy_ratio", self._entropy_ratio())
+        if self._feature_names:
+            for name, weight in zip(self._feature_names, self._weights(), strict=True):
+                record(f"features/{name}", weight)
+        steps = self.model.n_steps * self.training_env.num_envs
+        record("time/rollout_decisions_per_second", steps / (time.monotonic() - self._started))
+
+    def _weights(self) -> list[float]:
+        """The mean weight of each feature of actions."""
+        buffer, extractor = self.model.rollout_buffer, self.model.policy.mlp_extractor
+        with torch.no_grad():
+            observations = torch.as_tensor(buffer.observations[-1], device=self.model.device)
+            weights: list[float] = cast(ResidualExtractor, extractor).weights(observations).mean(dim=0).tolist()
+        return weights
+
+    def _entropy_ratio(self) -> float:
+        """Mean entropy of the policy over the logarithm of the number of legal actions, where there is a choice."""
+        buffer = self.model.rollout_buffer
+        with torch.no_grad():
+            observations = torch.as_tensor(buffer.observations[-1], device=self.model.device)
+            masks = buffer.action_masks[-1].astype(bool)
+            distribution = self.model.policy.get_distribution(observations, masks)
+            entropy = distribution.entropy().cpu().numpy()  # type: ignore[union-attr]  # a categorical one has it
+        legal = masks.reshape(len(entropy), -1).sum(axis=1)
+        choice = legal > 1
+        return float((entropy[choice] / np.log(legal[choice])).mean())

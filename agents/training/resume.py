@@ -1,0 +1,276 @@
+"""What a stopped run needs to go on, in one file: tensors, counters, generators, running games, pool.
+
+The pool's snapshots are checkpoints of their own in the run's folder, since a snapshot never changes. A run that goes
+on from this file computes what it would have computed without the stop.
+"""
+
+import hashlib
+import json
+from collections import deque
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from sb3_contrib import MaskablePPO
+
+from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.policies.checkpoint import CheckpointPolicy, describe, load_checkpoint, read_card, save_checkpoint
+from fivedice.agents.policies.files import digest, write_whole
+from fivedice.agents.training.config import TrainConfig
+from fivedice.agents.training.gate import Champion
+from fivedice.agents.training.opponents import OpponentPool
+from fivedice.agents.training.vec_env import SeatVecEnv
+from fivedice.envs.core.spec import Game, Options
+
+FILE = "resume.safetensors"
+
+
+class Resumable(Protocol):
+    """What is kept of a run: `fivedice.agents.training.trainer.Training` is one."""
+
+    config: TrainConfig
+    folder: Path
+    game: Game
+    options: Options
+    env: SeatVecEnv
+    pool: OpponentPool
+    model: MaskablePPO
+    best: float
+    champions: list[Champion]
+    next_champion: int
+
+    @property
+    def steps(self) -> int:
+        """Decisions of the learner so far."""
+
+
+def save_resume(training: Resumable) -> None:
+    """Write the file, and the snapshots that are not yet on disk, each whole or not at all."""
+    pool = training.pool
+    for number, snapshot in pool.snapshots().items():
+        _save_policy(snapshot, _snapshot_path(training.folder, number))
+    for champion in training.champions:
+        _save_policy(champion.policy, _champion_path(training.folder, champion.number))
+    kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it
+    notes = {
+        "steps": training.steps,
+        "updates": training.model._n_updates,
+        "best": training.best,
+        "reward": training.env.table.batch.reward,
+        "pool": {
+            "steps": pool.steps,
+            "numbers": list(pool.snapshots()),
+            "following": pool.following,
+            "results": pool.results,
+            "digests": {number: digest(snapshot.network.tensors) for number, snapshot in pool.snapshots().items()},
+        },
+        "champions": [
+            {
+                "number": champion.number,
+                "digest": digest(champion.policy.network.tensors),
+                "figures": {
+                    name: [estimate.mean, estimate.half_width, estimate.count]
+                    for name, estimate in champion.figures.items()
+                },
+            }
+            for champion in training.champions
+        ],
+        "episodes": list(training.model.ep_info_buffer or []),
+        "numpy": [kind, position, has_gauss, gauss],
+    }
+    tensors = {
+        "numpy": np.asarray(keys),
+        "torch": torch.get_rng_state().numpy(),
+        **_running_games(training),
+        **{f"model.{name}": tensor.cpu().numpy() for name, tensor in training.model.policy.state_dict().items()},
+        **_adam(training),
+    }
+    text = json.dumps(notes)
+    metadata = {"notes": text, "digest": digest(tensors), "notes_digest": hashlib.sha256(text.encode()).hexdigest()}
+    write_whole(training.folder / FILE, partial(save_file, tensors, metadata=metadata))
+    _remove_all_but(_files(training), training.folder)
+
+
+def _save_policy(policy: CheckpointPolicy, path: Path) -> None:
+    """Write a snapshot or a champion, which never change, unless it is there."""
+    if not path.exists():
+        save_checkpoint(path, policy.card() | {"steps": int(policy.name.rpartition("-")[2])}, policy.network)
+
+
+def restore(training: Resumable) -> list[str]:
+    """Go on from the file in the run's folder; returns notes for the user on what cannot be the same.
+
+    Raises:
+        ValueError: the file is missing, broken, or of a run with another network or game.
+    """
+    path = training.folder / FILE
+    if not path.is_file():
+        raise ValueError(f"{training.folder} cannot be resumed: {path} is missing")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata()
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        notes = json.loads(metadata["notes"])
+        written = (metadata["digest"], metadata["notes_digest"])
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{path} is broken ({error}); the checkpoints beside it can still be played") from None
+    if written != (digest(tensors), hashlib.sha256(metadata["notes"].encode()).hexdigest()):
+        raise ValueError(f"{path} is damaged: it does not hold what was written; the checkpoints can still be played")
+    try:
+        return _go_on(training, notes, tensors)
+    except KeyError as missing:
+        raise ValueError(f"{path} has no {missing}: another version wrote it") from None
+
+
+def _go_on(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> list[str]:
+    pool = notes["pool"]
+    snapshots = {}
+    for number in pool["numbers"]:
+        path = _snapshot_path(training.folder, number)
+        snapshot = _load_policy(path, "step", pool.get("digests", {}).get(str(number)), deterministic=False)
+        if snapshot.game is not training.game or snapshot.options != training.options:
+            raise ValueError(
+                f"{training.folder} is a run of {describe(snapshot.game, snapshot.options)}, "
+                f"not of {describe(training.game, training.options)}"
+            )
+        asked = training.config.network_settings()
+        for name, was in snapshot.settings().items():
+            if was != asked[name]:
+                raise ValueError(f"{training.folder} is a run with {name}={was!r}, not with {name}={asked[name]!r}")
+        snapshots[number] = snapshot
+    training.pool.restore(
+        snapshots,
+        {int(number): steps for number, steps in pool["steps"].items()},
+        pool["following"],
+        {int(number): (games, won) for number, (games, won) in pool.get("results", {}).items()},
+    )
+
+    model = training.model
+    state = {
+        name.removeprefix("model."): torch.from_numpy(t) for name, t in tensors.items() if name.startswith("model.")
+    }
+    try:
+        model.policy.load_state_dict(state)
+    except RuntimeError:
+        raise ValueError(
+            f"{training.folder / FILE} holds another network than net_arch={training.config.net_arch}"
+        ) from None
+    _restore_adam(training, tensors)
+    model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
+    told = []
+    training.best = notes["best"]
+    training.champions = []
+    for found in notes.get("champions", []):
+        path = _champion_path(training.folder, found["number"])
+        policy = _load_policy(path, "best", found.get("digest"), deterministic=True)
+        figures = {name: Estimate(*figures) for name, figures in found["figures"].items()}
+        training.champions.append(Champion(found["number"], policy, figures))
+        training.next_champion = found["number"] + 1
+    of_the_run = _files(training)
+    if notes["reward"] != training.env.table.batch.reward:
+        training.best, training.champions = -float("inf"), []
+        told.append("reward differs from the stopped run's: the best checkpoint is chosen anew")
+    batch, why_not = training.env.table.batch, ""
+    if len(tensors["games.states"]) != batch.states.nbytes:
+        why_not = "n_envs differs from the stopped run's"
+    elif len(tensors["games.streams"]) != batch.streams.nbytes:
+        why_not = "the stopped run is of another version of fivedice"
+    if not why_not:
+        _restore_games(training, tensors)
+        kind, position, has_gauss, gauss = notes["numpy"]
+        np.random.set_state((kind, tensors["numpy"], position, has_gauss, gauss))  # noqa: NPY002  # as above
+        torch.set_rng_state(torch.from_numpy(tensors["torch"]))
+    else:
+        told.append(f"{why_not}: its running games are dropped and new ones are started")
+        training.env.seed(training.config.seed + notes["steps"])
+    episodes = notes.get("episodes", [])
+    model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
+    model.ep_success_buffer = deque(maxlen=model._stats_window_size)
+    # Snapshots of after the last save would be taken for those that get their numbers from now on.
+    _remove_all_but(of_the_run, training.folder)
+    return told
+
+
+def _load_policy(path: Path, name: str, written: str | None, *, deterministic: bool) -> CheckpointPolicy:
+    """A snapshot or a champion, if its file holds the network of which the digest was written."""
+    policy = load_checkpoint(path, deterministic=deterministic)
+    if written not in (None, digest(policy.network.tensors)):  # None: by a version that wrote none
+        raise ValueError(f"{path} is not the one that this run has written; it cannot be resumed")
+    policy.name = f"{name}-{read_card(path)['steps']:09d}"
+    return policy
+
+
+def _snapshot_path(folder: Path, number: int) -> Path:
+    return folder / "pool" / f"{number:06d}.safetensors"
+
+
+def _champion_path(folder: Path, number: int) -> Path:
+    return folder / "champions" / f"{number:06d}.safetensors"
+
+
+def _files(training: Resumable) -> set[Path]:
+    """Where the snapshots and champions of a run are kept."""
+    kept = {_snapshot_path(training.folder, number) for number in training.pool.snapshots()}
+    return kept | {_champion_path(training.folder, champion.number) for champion in training.champions}
+
+
+def _remove_all_but(kept: set[Path], folder: Path) -> None:
+    for path in [*(folder / "pool").glob("*.safetensors"), *(folder / "champions").glob("*.safetensors")]:
+        if path not in kept:
+            path.unlink()
+
+
+def _running_games(training: Resumable) -> dict[str, NDArray[Any]]:
+    env, table = training.env, training.env.table
+    return {
+        "games.states": _bytes(table.batch.states),
+        "games.streams": _bytes(table.batch.streams),
+        "games.seats": table.seats,
+        "games.seated": table.seated,
+        "games.owed": table.owed,
+        "games.returns": env.returns,
+        "games.lengths": env.lengths,
+        "games.margins": env.margins,
+        "games.starts": np.asarray(training.model._last_episode_starts, np.uint8),
+    }
+
+
+def _restore_games(training: Resumable, tensors: dict[str, NDArray[Any]]) -> None:
+    env, table = training.env, training.env.table
+    streams = tensors["games.streams"].view(table.batch.streams.dtype)
+    table.batch.resume(tensors["games.states"].view(table.batch.states.dtype), streams)
+    table.seats[:], table.seated[:] = tensors["games.seats"], tensors["games.seated"]
+    table.owed[:] = tensors["games.owed"]
+    env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
+    env.margins[:] = tensors["games.margins"]
+    training.model._last_obs = env.show()
+    table.batch.streams[:] = streams  # a base was shown these decisions before, with noise that was drawn then
+    training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
+
+
+def _bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
+    return np.frombuffer(records.tobytes(), np.uint8)
+
+
+def _adam(training: Resumable) -> dict[str, NDArray[Any]]:
+    moments = training.model.policy.optimizer.state_dict()["state"]
+    return {
+        f"adam.{number}.{name}": tensor.cpu().numpy()
+        for number, state in moments.items()
+        for name, tensor in state.items()
+    }
+
+
+def _restore_adam(training: Resumable, tensors: dict[str, NDArray[Any]]) -> None:
+    optimizer = training.model.policy.optimizer
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("adam."):
+            _, number, moment = name.split(".")
+            state.setdefault(int(number), {})[moment] = torch.from_numpy(tensor.copy())
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,1 @@
+"""The games as users meet them: PettingZoo, Gymnasium, a learner among policies, and transcripts."""

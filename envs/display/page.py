@@ -1,0 +1,92 @@
+"""The tables of a game's page, made from its declaration: ``python -m fivedice.envs.display.page FILE`` writes them.
+
+A Markdown file asks for the tables of a game with a line ``<!-- tables: yum -->``; what follows, up to the line
+``<!-- end -->``, is replaced. A test holds every such file against the code.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from fivedice.envs import load_game
+from fivedice.envs.core.spec import Game
+
+REWARDS = (
+    (
+        "win",
+        "at the end: the winners share +1, the losers share -1; all 0 if everyone won",
+        "default with 2 seats or more",
+    ),
+    ("score", "own points as they are scored, one for a point", "default with 1 seat"),
+    ("margin", "own points as they are scored, less the mean of the others'", ""),
+)
+BLOCK = re.compile(r"(<!-- tables: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def tables(game: Game) -> str:
+    """The tables of observations, actions, rewards and options in Markdown."""
+    seats, options = game.default_players, game.make_options()
+    layout = game.layout(options)
+    parts = [
+        f"Ids `{game.aec_id}` (PettingZoo) and `{game.gymnasium_id}` (Gymnasium); {game.min_players} to "
+        f"{game.max_players} seats, {seats} by default; a seat makes at most {game.longest} decisions a game.",
+        f"**Observation**, float32 ({layout.size},) with {seats} seats; own seat first, the others in turn order:",
+        markdown(
+            ("at", "piece", "shape", "range", "meaning"),
+            [
+                (
+                    f"{at.start}-{at.stop - 1}" if piece.size > 1 else str(at.start),
+                    f"`{piece.name}`",
+                    str(piece.shape),
+                    f"{piece.low:g} to {piece.high:g}",
+                    piece.meaning,
+                )
+                for piece, at in zip(layout.pieces, layout.places.values(), strict=True)
+            ],
+        ),
+        f"**Actions**, `Discrete({game.num_actions(options)})`:",
+        markdown(("action", "meaning"), action_rows(game.action_names(options))),
+        "**Rewards**:",
+        markdown(("`reward`", "what a seat is paid", ""), [(f"`{name}`", *rest) for name, *rest in REWARDS]),
+        "**Options**:",
+        markdown(
+            ("option", "values, the default first", "meaning"),
+            [(f"`{option.name}`", option.valid, option.meaning) for option in game.rules.OPTIONS],
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def action_rows(action_names: Sequence[str]) -> list[tuple[str, str]]:
+    """A row for each run of actions that begin with the same word, and the names of those that are few."""
+    rows = []
+    for _, run in groupby(enumerate(action_names), lambda entry: entry[1].split()[0]):
+        actions = list(run)
+        first, last = actions[0][0], actions[-1][0]
+        names = [name for _, name in actions]
+        said = ", ".join(names) if len(names) <= 12 else f"{names[0]}, {names[1]}, … {names[-1]}"
+        rows.append((str(first) if first == last else f"{first}-{last}", said))
+    return rows
+
+
+def markdown(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table in Markdown."""
+    lines = [header, ("---",) * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def with_tables(text: str) -> str:
+    """A Markdown text with every block of tables made anew."""
+    return BLOCK.sub(lambda block: f"{block[1]}{tables(load_game(block[2]))}{block[3]}", text)
+
+
+def main() -> None:
+    """Make the tables anew in the files named on the command line."""
+    for path in map(Path, sys.argv[1:]):
+        path.write_text(with_tables(path.read_text()))
+
+
+if __name__ == "__main__":
+    main()

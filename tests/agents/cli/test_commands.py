@@ -1,0 +1,398 @@
+"""The command line: what it shows, and that what is wrong is said in one sentence with exit status 2."""
+
+import io
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fivedice.agents import cli
+from fivedice.agents.policies.checkpoint import load_checkpoint, make_card, read_card, save_checkpoint
+from fivedice.agents.policies.network import Network, tensor_shapes
+from fivedice.agents.reports import tournament_page
+from fivedice.agents.training.config import Mix, TrainConfig
+from fivedice.envs import GAMES, load_game
+
+YUM = load_game("yum")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs ``fivedice …`` here: exit status, output, and complaints with their line breaks and frames taken out."""
+    monkeypatch.setenv("COLUMNS", "200")
+    for console in (cli.console, cli.app.error_console):  # which took their widths when they were made
+        monkeypatch.setattr(console, "width", 200)
+
+    def run(*arguments: object, typed: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["fivedice", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        status = 0
+        try:
+            cli.main()
+        except SystemExit as left:
+            status = int(left.code or 0)
+        said, complained = capsys.readouterr()
+        return status, said, " ".join(re.sub("[╭╮╰╯─│]|Error ", " ", complained).split())
+
+    return run
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    size, path = YUM.layout(YUM.make_options(3)).size, tmp_path / "some.safetensors"
+    shapes = tensor_shapes(size, YUM.num_actions(), (4,))
+    tensors = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    options = YUM.make_options(3, {"zeros": "free"})
+    card = make_card(YUM, options, (4,), "relu")
+    card |= {"steps": 12_345, "evaluation": {"score": {"mean": 45.678, "half_width": 1.25, "deals": 500}}}
+    save_checkpoint(path, card, Network(tensors, size, YUM.num_actions(), (4,), "relu"))
+    return path
+
+
+# What it shows
+
+
+def test_list__names_every_game_id_and_option(run: Run) -> None:
+    status, said, _ = run("list")
+    assert status == 0
+    for name in GAMES:
+        game = load_game(name)
+        for word in (game.title, game.aec_id, game.gymnasium_id, *(option.name for option in game.rules.OPTIONS)):
+            assert word in said
+
+
+def test_info__prints_the_card(run: Run, checkpoint: Path) -> None:
+    status, said, _ = run("info", checkpoint)
+    assert status == 0
+    for word in ("yum", "12345", "zeros free", "net_arch [4]", "score 45.68 ± 1.2", "95 % interval"):
+        assert word in said
+
+
+def test_a_folder__where_a_checkpoint_is_asked_for_says_what_is_in_it(run: Run, checkpoint: Path) -> None:
+    folder = checkpoint.parent
+    for arguments in (["info", folder], ["evaluate", "yum", folder, "random"], ["play", "--against", folder]):
+        status, _, complained = run(*arguments)
+        assert status == 2
+        assert f"{folder} is a folder; name a file in it, such as {folder}" in complained
+
+
+def test_train_help__explains_every_key(run: Run) -> None:
+    status, said, _ = run("train", "--help")
+    assert status == 0
+    said = " ".join(re.sub("[│]", " ", said).split())
+    keys = [field.name for field in fields(TrainConfig)] + [f"opponents.{field.name}" for field in fields(Mix)]
+    for key in keys:
+        if key not in ("options", "opponents"):  # shown as --options.zeros, --opponents.past, …
+            flag = key.replace("_", "-")
+            assert re.search(rf"--{flag}\b (--no-{flag} )?[^-]", said), key
+    for meaning in ("Games played side by side", "The newest snapshot of the learner", "[default: 0.2]", "--config"):
+        assert meaning in said
+
+
+def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoint: Path) -> None:
+    status, said, _ = run("evaluate", "yum", checkpoint, "random", "--games", 6)
+    assert status == 0
+    assert "3 seats, 6 games" in said
+    status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--seats", 2)
+    assert (status, complained.startswith("fivedice: some plays Yum with 3 seats")) == (2, True)
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heat maps are drawn elsewhere."""
+    monkeypatch.setattr(
+        tournament_page, "draw_tournament", lambda tournament, ranking, path: path.write_bytes(b"a picture")
+    )
+
+
+def test_tournament__shows_ratings_and_goes_on(run: Run, tmp_path: Path, no_pictures: None) -> None:
+    command = ("tournament", "yahtzee_jr", "random", "greedy", "optimal", "--games", 40, "--out", tmp_path / "it")
+    status, said, complained = run(*command)
+    assert (status, complained) == (0, "")
+    assert re.search(r"greedy +\d+ ± \d+ +\d+\.\d\d ± \d+\.\d\d +\d+\.\d ± \d+\.\d %", said)
+    assert re.search(r"^ *random +0 ", said, re.MULTILINE)
+    assert "not distinguishable from" in said
+    assert "Yahtzee Jr., 2 seats, 40 games at each of 3 tables, seed 0" in said
+    assert {path.name for path in (tmp_path / "it").iterdir()} >= {"tournament.json", "standings.csv", "pairs.csv"}
+    again = run(*command)
+    assert again[1] == said
+
+
+# What is wrong
+
+
+def written(text: str) -> Callable[[Path], list[object]]:
+    def arguments(folder: Path) -> list[object]:
+        (folder / "it.toml").write_text(text)
+        return ["train", "--config", folder / "it.toml"]
+
+    return arguments
+
+
+def given(*arguments: object) -> Callable[[Path], list[object]]:
+    return lambda folder: list(arguments)
+
+
+WRONG = {
+    "no such command": (given("trian"), r'"trian"\. Did you mean "train"\?'),
+    "no such key": (given("train", "--totl-timesteps", 5), r"--totl-timesteps\. Did you mean --total-timesteps\?"),
+    "no such key of a table": (given("train", "--opponents.curent", 1), r"Did you mean --opponents\.current\?"),
+    "a word for a number": (given("train", "--n-envs", "many"), "--n-envs: 'many' is not a whole number"),
+    "a fraction for a whole number": (given("train", "--n-envs", "4.5"), r"--n-envs: '4\.5' is not a whole number"),
+    "too small": (given("train", "--n-envs", 0), r'"0" for --n-envs\. Must be >= 1'),
+    "too large": (given("train", "--gamma", 2), r"--gamma\. Must be <= 1"),
+    "no such choice": (given("train", "--reward", "wins"), r'"wins" for --reward\. Choose from: "win"'),
+    "no such key in a file": (written("n_env = 4"), r"it\.toml: 'n_env' is not a known setting; did you mean 'n_envs'"),
+    "no such key of a table in a file": (
+        written("[opponents]\ncurent = 1.0"),
+        r"it\.toml: 'curent' is not a known setting of opponents; did you mean 'current'",
+    ),
+    "a word for a number in a file": (written('n_envs = "many"'), r"n_envs.*'many' is not a whole number"),
+    "a fraction for a whole number in a file": (written("n_envs = 4.5"), r"n_envs.*'4\.5' is not a whole number"),
+    "a word for a table in a file": (written('opponents = "past"'), "opponents"),
+    "a table for a number in a file": (written("[n_envs]\nmany = 1"), "n_envs"),
+    "not TOML": (written("n_envs = = 3"), r"it\.toml.* Invalid value \(at line 1"),
+    "no such file": (given("train", "--config", "none.toml"), r"--config needs none\.toml, and there is no such file"),
+    "no such configuration": (given("train", "--config", "yum-smok"), "'yum-smok' .*did you mean 'yum-smoke'"),
+    "nothing to resume": (
+        given("train", "--resume", "none"),
+        r"--resume needs none/config\.json, and there is no such",
+    ),
+    "batches that do not fit": (given("train", "--n-envs", 3), "batch_size=2048 does not divide the 96 decisions"),
+    "no such game": (given("evaluate", "yam", "random"), "'yam' is not a known game; did you mean 'yum'"),
+    "no such policy": (given("evaluate", "yum", "rndom"), "'rndom' is not a policy; use 'random', 'greedy'"),
+    "no policy": (given("evaluate", "yum"), "name at least one policy"),
+    "a contender twice": (given("tournament", "yum", "random", "random"), "'random' is named twice"),
+    "one contender": (given("tournament", "yum", "random"), "a tournament needs two contenders or more"),
+    "no such contender": (given("tournament", "yum", "random", "gredy"), "'gredy' is not a policy; use 'random'"),
+    "too few games": (
+        given("tournament", "yum", "random", "greedy", "--games", 30),
+        "games=30 make 15 deals of dice, too few for intervals; use 40 or more",
+    ),
+    "too few games by far": (
+        given("tournament", "yum", "random", "greedy", "--games", 1),
+        "games=1 make 1 deal of dice",
+    ),
+    "a policy that the game has not": (
+        given("evaluate", "showdown_yahtzee", "optimal", "greedy"),
+        "there is no 'optimal' policy for Showdown Yahtzee; use 'random' or 'greedy'",
+    ),
+    "runs in a file": (
+        lambda folder: [*written("")(folder), "--runs", folder / "it.toml" / "runs"],
+        r"it\.toml is a file; name a folder for runs",
+    ),
+    "a weight without end": (given("train", "--base-logit", "inf"), "base_logit=inf is not finite; use a number"),
+    "a contender that cannot play": (
+        given("tournament", "yahtzee_jr", "random", "optimal", "--seats", 3),
+        "Yahtzee Jr. is not solved for 3 seats; use 1 or 2",
+    ),
+    "an adviser without values": (
+        given("play", "set_cubed", "--adviser", "random"),
+        "'random' does not tell what choices are worth in SET Cubed; use 'optimal' or a rollout as adviser",
+    ),
+    "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
+    "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
+    "a base without features": (
+        given("train", "--game", "yum", "--base", "greedy", "--base-span", 1, "--base-features"),
+        "greedy has no features of actions in Yum; use base_features=False",
+    ),
+    "dice that are never kept": (
+        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1, "--base-keep-span", 1),
+        "no turn of SET Cubed has throws between which dice are kept; use base_keep_span=0",
+    ),
+    "features alone, of none": (
+        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1, "--features-only"),
+        "features_only learns the weights of features; show them by base_features",
+    ),
+    "features without a base": (
+        given("train", "--game", "set_cubed", "--base-features"),
+        "base_span, base_keep_span and base_features say what is shown of a base; use base='greedy'",
+    ),
+    "features of nothing": (
+        given("train", "--game", "set_cubed", "--base", "greedy", "--base-features"),
+        "base_features shows what actions that are near the best leave; say how near by base_span",
+    ),
+    "no such file to start from": (
+        given("train", "--start", "none.safetensors"),
+        r"there is no file none\.safetensors",
+    ),
+    "no such file to show": (given("info", "none.safetensors"), r"there is no file none\.safetensors"),
+    "no such seat": (given("play", "yum", "--seat", 2), "seat=2 is not at this table; use 0 to 1"),
+    "too many rivals": (
+        given("play", "--against", "random", "--against", "greedy"),
+        "names 2 policies for 1 other seat",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_input__is_one_sentence_and_exit_status_2(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, expected = WRONG[what]
+    status, said, complained = run(*arguments(tmp_path))
+    assert status == 2
+    assert re.search(expected, complained), complained
+    assert "Traceback" not in complained
+    assert said == ""
+    assert {path.name for path in tmp_path.iterdir()} <= {"it.toml"}  # no run was begun
+
+
+# Play
+
+
+def test_play__explains_what_was_wrong_and_asks_again(run: Run) -> None:
+    typed = "99\n\nfill\nHello [red]there[/red]\n²\n-1\n   KEEP   nothing\nq\n"
+    status, said, _ = run("play", "yum", "--seed", 4, typed=typed)
+    assert status == 0
+    for complaint in (
+        "99 is not one of your choices; type a number from the list, such as 0.",
+        "Nothing was typed; type a number from the list.",
+        "'fill' could be fill ",
+        "'Hello [red]there[/red]' is not one of your choices; type a number or words from the list, such as 0.",
+        "'²' is not one of your choices",
+        "'-1' is not one of your choices",
+        "'KEEP   nothing' is not one of your choices",
+    ):
+        assert complaint in said
+    assert said.count("Your choice") == 8
+
+
+@pytest.mark.parametrize("typed", ["q\n", "Q\n", "quit\n", "0\nq\n", "", "0\n"])
+def test_play__q_or_the_end_of_the_input_leaves(run: Run, typed: str) -> None:
+    status, said, complained = run("play", "yum", "--seed", 4, typed=typed)
+    assert (status, complained) == (0, "")
+    assert said.rstrip().endswith("You have left the table.")
+
+
+def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: Path) -> None:
+    status, said, _ = run("play", "yum", "--against", checkpoint, "--seat", 2, "--seed", 1, typed="q\n")
+    assert status == 0
+    assert "You are player_2" in said
+    assert "player_0 (some):" in said
+    assert "player_1 (some):" in said
+
+
+# Exploit
+
+
+def test_exploit__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
+    status, _, complained = run("exploit", checkpoint)
+    assert status == 2
+    assert complained == "fivedice: some plays Yum; only policies for Yahtzee Jr. can be reckoned"
+
+
+def test_evaluate__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
+    status, _, complained = run("evaluate", "yahtzee_jr", checkpoint, "random")
+    assert status == 2
+    assert "some plays Yum, not Yahtzee Jr." in complained
+
+
+def test_train__refuses_before_it_makes_a_folder(run: Run, tmp_path: Path) -> None:
+    for wrong in (("--batch-size", 1000), ("--name", "a/b"), ("--reward-scale", "inf"), ("--device", "meta")):
+        status, _, complained = run("train", "--runs", tmp_path / "runs", *wrong)
+        assert status != 0
+        assert complained
+        assert not list((tmp_path / "runs").glob("*")), wrong
+
+
+def test_train__a_refusal_leaves_the_name_free(run: Run, tmp_path: Path) -> None:
+    weights = [word for name in ("greedy", "current", "past", "random") for word in (f"--opponents.{name}", 0)]
+    status, _, complained = run("train", "--runs", tmp_path, "--name", "it", *weights)
+    assert status == 2
+    assert "every weight in opponents is 0" in complained
+    assert not list(tmp_path.iterdir())
+
+
+def test_train__a_folder_without_a_run_is_told_from_one_to_go_on_with(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "it").mkdir()
+    _, _, complained = run("train", "--runs", tmp_path, "--name", "it")
+    assert "is there already and holds nothing to go on with; remove it, or choose another --name" in complained
+    (tmp_path / "it" / "resume.safetensors").touch()
+    _, _, complained = run("train", "--runs", tmp_path, "--name", "it")
+    assert f"is there already; go on with it by --resume {tmp_path / 'it'}, or choose another --name" in complained
+
+
+SMALL = ("--n-envs", 8, "--n-steps", 8, "--batch-size", 64, "--net-arch", 4, "--eval-every", 64)
+SMALL += ("--eval-games", 10, "--check-games", 10, "--final-games", 20)
+
+
+def test_train__what_is_printed_at_the_end_can_be_pasted(run: Run, tmp_path: Path) -> None:
+    solo = ("--game", "yahtzee_jr", "--num-players", 1)
+    status, said, _ = run("train", *SMALL, *solo, "--total-timesteps", 64, "--runs", tmp_path, "--name", "my run")
+    assert status == 0
+    best = tmp_path / "my run" / "best.safetensors"
+    assert f"Evaluate it again:  fivedice evaluate yahtzee_jr '{best}'\n" in said
+    folder = tmp_path / "my run"
+    for changed, expected in (
+        (("--seed", 5), "goes on with seed=1; leave out --seed, or begin a new run"),
+        (("--name", "other"), "goes on with name='my run'; leave out --name"),
+        (("--total-timesteps", 10), "has made 64 decisions; total_timesteps=10 is less, use more to go on"),
+    ):
+        status, _, complained = run("train", "--resume", folder, *changed)
+        assert status == 2
+        assert expected in complained
+
+
+def test_info__writes_out_what_a_terminal_would_obey_and_tells_of_damage(run: Run, checkpoint: Path) -> None:
+    policy = load_checkpoint(checkpoint)
+    path = checkpoint.with_name("other.safetensors")
+    save_checkpoint(path, read_card(checkpoint) | {"reward": "\x1b[31mred\x07"}, policy.network)
+    status, said, _ = run("info", path)
+    assert status == 0
+    assert r"\x1b[31mred\x07" in said
+    assert "\x1b" not in said
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    status, said, complained = run("info", path)
+    assert status == 2
+    assert "net_arch" in said
+    assert "it is damaged" in complained
+
+
+def test_names__are_no_markup(run: Run, checkpoint: Path, tmp_path: Path, no_pictures: None) -> None:
+    names = ["a[red]b", "c[", ":robot:"]
+    for name in names:
+        (tmp_path / f"{name}.safetensors").write_bytes(checkpoint.read_bytes())
+    files = [tmp_path / f"{name}.safetensors" for name in names]
+    _, said, _ = run("evaluate", "yum", *files, "--games", 20, "--no-luck")
+    assert all(name in said for name in names)
+    for name, file in zip(names, files, strict=True):
+        _, said, _ = run("tournament", "yum", file, "random", "--games", 60, "--out", tmp_path / f"of {name}")
+        assert name in said
+
+
+def test_tables__keep_names_in_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli.console, "width", 40)
+    _, said, _ = run("evaluate", "yum", "random", "greedy", "--games", 40)
+    rows = [line.split() for line in said.splitlines()]
+    assert sum(row[:1] == ["greedy"] for row in rows) == 2  # in both tables
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("play", "yum", "--seats", 1, "--against", "random"), "nobody else sits at a table of one seat"),
+        (("exploit", "rollout"), "a rollout cannot be reckoned"),
+        (("evaluate", "yum", "", "random"), "'' is not a policy; use 'random'"),
+        (("evaluate", "yum", "rollout:greedy:-3", "random"), "games=-3 of each action cannot be played in a rollout"),
+    ],
+)
+def test_what_makes_no_sense__is_refused(run: Run, arguments: tuple[object, ...], expected: str) -> None:
+    status, _, complained = run(*arguments)
+    assert status == 2
+    assert expected in complained
+
+
+def test_play__without_standard_input_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io, "StringIO", lambda typed: None)
+    status, _, complained = run("play", "yum")
+    assert status == 2
+    assert "standard input is closed" in complained

@@ -1,0 +1,419 @@
+"""Statistics: each figure equals a plain computation, and intervals hold the truth as often as they say."""
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from fivedice.agents.evaluation import ratings as module
+from fivedice.agents.evaluation.match import Estimate, Z
+from fivedice.agents.evaluation.ranking import Ranking, finished_ahead, places, rank
+from fivedice.agents.evaluation.ratings import DRAWN, POINTS, Ratings, fit, rate
+from fivedice.agents.evaluation.tournament import Contender, Results, Tournament
+
+NORMAL = statistics.NormalDist().inv_cdf(0.975)
+SAMPLES = {
+    "two": [3.0, 7.0],
+    "some": [1.0, 4.0, 4.0, 9.5, -2.25],
+    "many": np.random.default_rng(1).gumbel(150, 25, 400).tolist(),
+    "alike": [2.5] * 6,
+}
+SHARES = {
+    "one": [1.0],
+    "lost": [0.0] * 7,
+    "won": [1.0] * 20,
+    "shared": [0.0, 0.5, 1 / 3, 1.0, 0.25, 0.25],
+    "many": np.random.default_rng(2).random(300).tolist(),
+}
+
+
+def within(shares_held: float, expected: float, repeats: int) -> bool:
+    """Whether so many of independent intervals held the truth as should, by four standard deviations."""
+    return abs(shares_held - expected) <= 4 * math.sqrt(expected * (1 - expected) / repeats)
+
+
+# One estimate
+
+
+@pytest.mark.parametrize("samples", SAMPLES.values(), ids=SAMPLES)
+def test_estimate__is_the_mean_with_its_normal_interval(samples: list[float]) -> None:
+    found = Estimate.of(np.array(samples))
+    assert found.mean == pytest.approx(statistics.mean(samples), rel=1e-12)
+    assert found.half_width == pytest.approx(NORMAL * statistics.stdev(samples) / math.sqrt(len(samples)), rel=1e-9)
+    assert (found.count, type(found.mean), type(found.half_width)) == (len(samples), float, float)
+
+
+@pytest.mark.parametrize("samples", SHARES.values(), ids=SHARES)
+def test_estimate_of_shares__has_the_spread_with_two_losses_and_two_wins_more(samples: list[float]) -> None:
+    found = Estimate.of_shares(np.array(samples))
+    spread = statistics.stdev([*samples, 0.0, 0.0, 1.0, 1.0])
+    assert found.mean == pytest.approx(statistics.mean(samples), rel=1e-12)
+    assert found.half_width == pytest.approx(NORMAL * spread / math.sqrt(len(samples)), rel=1e-9)
+    assert (found.count, found.half_width > 0) == (len(samples), True)
+    mirrored = Estimate.of_shares(1 - np.array(samples))
+    assert (1 - mirrored.mean, mirrored.half_width) == pytest.approx((found.mean, found.half_width), rel=1e-9)
+
+
+def test_estimate__of_one_sample_has_no_interval() -> None:
+    lone = Estimate.of(np.array([3.0]))
+    assert (lone.mean, lone.count) == (3, 1)
+    assert math.isnan(lone.half_width)
+    assert math.isnan(lone.count_for(0.1))
+
+
+def test_count_for__is_what_narrows_the_interval_to_that() -> None:
+    assert Estimate(5.0, 0.3, 200).count_for(0.1) == pytest.approx(1800)
+    assert Estimate(5.0, 0.3, 200).count_for(0.6) == pytest.approx(50)
+
+
+def coverage(estimate: Callable[[NDArray[np.float64]], Estimate], samples: NDArray[np.float64], truth: float) -> float:
+    """How many intervals of rows of `samples` hold the truth."""
+    estimates = [estimate(row) for row in samples]
+    return float(np.mean([abs(found.mean - truth) <= found.half_width + 1e-12 for found in estimates]))
+
+
+@pytest.mark.parametrize("count", [5, 20, 200])
+def test_interval__of_normal_samples_holds_the_mean_as_often_as_that_of_student(count: int) -> None:
+    """Of few samples the spread is not known well, so that less than 95 % hold it: as many as Student's law says."""
+    samples = np.random.default_rng(3).normal(150, 25, (2000, count))
+    expected = 2 * student.cdf(NORMAL, count - 1) - 1
+    assert within(coverage(Estimate.of, samples, 150), expected, 2000)
+
+    def narrow(row: NDArray[np.float64]) -> Estimate:
+        """90 % called 95 %."""
+        return replace(Estimate.of(row), half_width=Estimate.of(row).half_width * 1.645 / 1.96)
+
+    assert not within(coverage(narrow, samples, 150), expected, 2000)
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.9, 0.998])
+@pytest.mark.parametrize("count", [20, 100, 500])
+def test_interval__of_shares_holds_the_chance_19_times_in_20(count: int, chance: float) -> None:
+    samples = (np.random.default_rng(4).random((1000, count)) < chance).astype(np.float64)
+    assert coverage(Estimate.of_shares, samples, chance) >= 0.93
+    if count * (1 - chance) < 1.5:  # mostly wins alone: the plain interval is nothing then
+        assert coverage(Estimate.of, samples, chance) < 0.85
+
+
+# Ratings
+
+
+def plain_fit(ahead: NDArray[np.float64], drawn: float, anchor: int) -> list[float]:
+    """Hunter's way: each strength by turns is what the wins are to the games, weighed by the strengths that met."""
+    count = len(ahead)
+    wins = [
+        [ahead[one, other] + drawn * (ahead[one, other] + ahead[other, one] > 0) for other in range(count)]
+        for one in range(count)
+    ]
+    strengths = [1.0] * count
+    for _ in range(3000):
+        strengths = [
+            sum(wins[one])
+            / sum(
+                (wins[one][other] + wins[other][one]) / (strengths[one] + strengths[other])
+                for other in range(count)
+                if other != one
+            )
+            for one in range(count)
+        ]
+        total = sum(strengths)
+        strengths = [strength / total for strength in strengths]
+    return [400 * math.log10(strength / strengths[anchor]) for strength in strengths]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_fit__is_the_likeliest_by_another_way_to_find_it(count: int) -> None:
+    generator = np.random.default_rng(count)
+    ahead = generator.integers(1, 30, (count, count)) * (1 - np.eye(count))
+    if count == 5:
+        ahead[0, 4] = ahead[4, 0] = 0  # these have not met, so no drawn game of theirs is added
+        ahead[1, 2] = 0
+    for anchor in (0, count - 1):
+        found = fit(ahead, anchor=anchor)
+        assert found == pytest.approx(plain_fit(ahead, 0.5, anchor), abs=0.01)
+        assert found[anchor] == 0
+        assert fit(ahead, 7.0, anchor=anchor) == pytest.approx(plain_fit(ahead, 7.0, anchor), abs=0.01)
+
+
+def test_fit__of_two_is_the_logarithm_of_the_odds() -> None:
+    assert (POINTS, DRAWN) == (400, 0.5)
+    ratings = fit(np.array([[0.0, 25.0], [75.0, 0.0]]), anchor=0)
+    assert ratings == pytest.approx([0, 400 * math.log10(75.5 / 25.5)])
+
+
+def met(deals: int, contenders: int, seed: int, *, games: int = 4) -> NDArray[np.float64]:
+    """How often one finished ahead of another in made-up deals, (deals, P, P)."""
+    ahead = np.random.default_rng(seed).integers(0, games, (deals, contenders, contenders)).astype(np.float64)
+    return ahead * (1 - np.eye(contenders))
+
+
+def test_rating__depends_neither_on_the_order_of_games_nor_on_that_of_contenders() -> None:
+    ahead = met(40, 4, 1)
+    ahead[:, 2] += 1
+    means = fit(ahead.sum(axis=0), anchor=1)
+    for order in map(list, permutations(range(4))):
+        turned = fit(ahead.sum(axis=0)[order][:, order], anchor=order.index(1))
+        assert turned == pytest.approx(means[order], abs=1e-4)
+    order = [2, 0, 3, 1]
+    for others in (
+        rate(ahead[::-1], anchor=1, seed=3).means,
+        rate(ahead[:, order][:, :, order], anchor=3, seed=3).means[[1, 3, 0, 2]],
+    ):
+        assert others == pytest.approx(means, abs=1e-4)
+
+
+class Recorded:
+    """`fit`, and what it was asked and answered."""
+
+    def __init__(self) -> None:
+        self.asked: list[NDArray[np.float64]] = []
+        self.drawn: list[NDArray[np.float64]] = []
+        self.answers: list[NDArray[np.float64]] = []
+        self.anchors: set[int] = set()
+
+    def __call__(
+        self, ahead: NDArray[np.float64], drawn: float | NDArray[np.float64] = DRAWN, *, anchor: int
+    ) -> NDArray[np.float64]:
+        self.asked.append(ahead)
+        self.drawn.append(np.broadcast_to(drawn, ahead.shape))
+        self.answers.append(fit(ahead, drawn, anchor=anchor))
+        self.anchors.add(anchor)
+        return self.answers[-1]
+
+
+def test_rate__intervals_are_the_spread_of_fits_with_exponential_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "fit", recorded := Recorded())
+    ahead = met(5, 3, 2, games=9)
+    ratings = rate(ahead, anchor=1, seed=4)
+    assert recorded.anchors == {1}
+    assert np.array_equal(recorded.asked[0], ahead.sum(axis=0))
+    assert np.array_equal(ratings.means, fit(ahead.sum(axis=0), anchor=1))
+    again = np.array(recorded.answers[1:])
+    assert len(again) == module.RESAMPLES == 400
+    for number in range(3):
+        estimate = ratings.estimates[number]
+        assert (estimate.mean, estimate.count) == (ratings.means[number], 5)
+        spread = statistics.stdev(again[:, number].tolist())
+        assert estimate.half_width == pytest.approx(NORMAL * spread, rel=1e-9, abs=1e-12)
+        for other in range(3):
+            spread = statistics.stdev((again[:, number] - again[:, other]).tolist())
+            assert ratings.differences[number, other] == pytest.approx(NORMAL * spread, rel=1e-9, abs=1e-12)
+    assert ratings.estimates[1].half_width == 0
+    # The tables are the deals with one weight for each deal, exponential with mean 1.
+    tables = np.array(recorded.asked[1:]).reshape(400, 9)
+    weights, left, _, _ = np.linalg.lstsq(ahead.reshape(5, 9).T, tables.T)
+    assert left == pytest.approx(np.zeros(400), abs=1e-9)
+    drawn = np.array(recorded.drawn[1:])[:, ~np.eye(3, dtype=bool)]
+    assert np.array(recorded.drawn[0]) == pytest.approx(np.full((3, 3), 0.5))
+    for draws, mean in ((weights.ravel(), 1.0), (drawn.ravel(), 0.5)):
+        assert draws.min() >= -1e-9
+        assert (draws.mean(), draws.std()) == pytest.approx((mean, mean), rel=0.08)
+        assert (draws < mean * math.log(2)).mean() == pytest.approx(0.5, abs=0.04)
+        assert len(np.unique(draws.round(9))) > 0.99 * len(draws)
+
+
+def test_rate__draws_are_those_of_the_seed() -> None:
+    ahead = met(20, 2, 5)
+    one, same, other = (rate(ahead, anchor=0, seed=seed) for seed in (1, 1, 2))
+    assert one.estimates == same.estimates
+    assert one.estimates[1].half_width != other.estimates[1].half_width
+    assert one.estimates[1].half_width == pytest.approx(other.estimates[1].half_width, rel=0.2)
+
+
+def test_rate__interval_of_independent_games_is_that_of_a_logarithm_of_odds() -> None:
+    """The variance of a logarithm of the odds is the sum of the reciprocal numbers of wins of either."""
+    ahead = np.zeros((400, 2, 2))
+    ahead[:280, 1, 0] = ahead[280:, 0, 1] = 1
+    expected = NORMAL * 400 / math.log(10) * math.sqrt(1 / 280 + 1 / 120)
+    assert rate(ahead, anchor=0, seed=1).estimates[1].half_width == pytest.approx(expected, rel=0.08)
+
+
+def test_rate__differences_are_narrow_between_those_that_win_together() -> None:
+    """Two that win and lose against the anchor in the same deals are told apart by less than either's interval."""
+    generator = np.random.default_rng(6)
+    wins = generator.random(100) < 0.6
+    ahead = np.zeros((100, 3, 3))
+    for number in (1, 2):
+        ahead[:, number, 0], ahead[:, 0, number] = wins, ~wins
+    ahead[:, 1, 2], ahead[:, 2, 1] = 2, 1
+    ratings = rate(ahead, anchor=0, seed=1)
+    assert ratings.differences[1, 2] < ratings.estimates[1].half_width / 4
+    # Against the anchor, which has no spread of its own, a difference is a rating.
+    assert ratings.differences[1, 0] == pytest.approx(ratings.estimates[1].half_width)
+
+
+MADE_UP = Ratings(
+    tuple(Estimate(mean, 1.0, 9) for mean in (0.0, 30.0, 45.0, -20.0)),
+    np.array([0.0, 30.0, 45.0, -20.0]),
+    np.array([[0.0, 29.0, 46.0, 20.0], [29.0, 0.0, 14.0, 60.0], [46.0, 14.0, 0.0, 64.0], [20.0, 60.0, 64.0, 0.0]]),
+)
+APART = {(0, 1), (1, 2), (2, 3)}  # differences of 30, 15 and 65; the others' intervals hold 0, (0, 3)'s just so
+
+
+def test_are_apart__if_the_difference_is_more_than_its_own_interval() -> None:
+    for one in range(4):
+        for other in range(4):
+            assert MADE_UP.are_apart(one, other) == (tuple(sorted((one, other))) in APART)
+
+
+def test_ranking__order_is_by_rating_and_alike_are_those_not_apart() -> None:
+    none: tuple[Estimate, ...] = ()
+    ranking = Ranking(("a", "b", "c", "d"), MADE_UP, 0, none, none, none, (), {})
+    assert ranking.order == [2, 1, 0, 3]
+    assert [ranking.alike(number) for number in range(4)] == [["c", "d"], ["d"], ["a"], ["b", "a"]]
+
+
+# Rankings
+
+
+def some_tournament(contenders: int, seats: int, names: str = "abcdef", games: int = 80) -> Tournament:
+    labels = [{"r": "random"}.get(name, name) for name in names[:contenders]]
+    return Tournament("yum", (), seats, 7, games, tuple(Contender(label, label, label) for label in labels))
+
+
+def some_results(tournament: Tournament, seed: int) -> list[Results]:
+    """Made-up games with many equal points, winners that do not have the most of them, and seats in any order."""
+    generator, found = np.random.default_rng(seed), []
+    for table in tournament.tables:
+        shape = (tournament.deals, tournament.num_players, tournament.num_players)
+        seated = np.array([generator.permuted(np.tile(table, (shape[1], 1)), axis=1) for _ in range(shape[0])])
+        points = generator.integers(0, 6, shape) + seated
+        won = generator.random(shape) < 0.3
+        won[~won.any(axis=2), 0] = True
+        found.append(Results(table, seated, points.astype(np.float64), won / won.sum(axis=2, keepdims=True)))
+    return found
+
+
+def finishers(points: list[float], shares: list[float]) -> list[tuple[bool, float]]:
+    """What decides: a win, alone or shared; among the losers the points."""
+    return [(share > 0, 0.0 if share > 0 else own) for own, share in zip(points, shares, strict=True)]
+
+
+def each_game(results: list[Results]) -> Iterator[tuple[int, list[int], list[float], list[float]]]:
+    """Deal, who sat where, points, shares."""
+    for result in results:
+        for deal, games in enumerate(result.seated.tolist()):
+            for game, seated in enumerate(games):
+                yield deal, seated, result.points[deal, game].tolist(), result.shares[deal, game].tolist()
+
+
+@pytest.mark.parametrize(
+    ("contenders", "seats", "names"), [(3, 2, "abc"), (4, 3, "abrd"), (2, 3, "ab"), (2, 4, "ar"), (3, 4, "abc")]
+)
+def test_rank__every_figure_is_that_of_a_plain_count(contenders: int, seats: int, names: str) -> None:
+    tournament = some_tournament(contenders, seats, names)
+    results = some_results(tournament, contenders + seats)
+    deals = range(tournament.deals)
+    figures: dict[str, dict[tuple[int, ...], list[float]]] = defaultdict(lambda: defaultdict(list))
+    ahead = np.zeros((len(deals), contenders, contenders))
+    for deal, seated, points, shares in each_game(results):
+        finished = finishers(points, shares)
+        for one, number in enumerate(seated):
+            better = sum(other > finished[one] for other in finished)
+            together = sum(other == finished[one] for other in finished)
+            figures["points"][number, deal].append(points[one])
+            figures["wins"][number, deal].append(shares[one])
+            figures["place"][number, deal].append(1 + better + (together - 1) / 2)
+            for place in range(seats):
+                taken = 1 / together if better <= place < better + together else 0.0
+                figures[f"place {place}"][number, deal].append(taken)
+            for other, rival in enumerate(seated):
+                if rival != number:
+                    half = 0.5 * (finished[one] == finished[other])
+                    ahead[deal, number, rival] += 1.0 if finished[one] > finished[other] else half
+    ranking = rank(tournament, results)
+
+    def same(found: Estimate, samples: list[float], *, of: Callable[[NDArray[np.float64]], Estimate]) -> None:
+        expected = of(np.array(samples))
+        assert (found.mean, found.half_width, found.count) == pytest.approx(
+            (expected.mean, expected.half_width, expected.count), rel=1e-9, abs=1e-12
+        )
+
+    for number in range(contenders):
+        mean = {name: [statistics.mean(of[number, deal]) for deal in deals] for name, of in figures.items()}
+        same(ranking.points[number], mean["points"], of=Estimate.of)
+        same(ranking.wins[number], mean["wins"], of=Estimate.of_shares)
+        same(ranking.place[number], mean["place"], of=Estimate.of)
+        for place in range(seats):
+            same(ranking.places[number][place], mean[f"place {place}"], of=Estimate.of_shares)
+        for other in range(contenders):
+            if other != number:
+                both = ahead[:, number, other] + ahead[:, other, number]
+                same(ranking.pairs[number, other], (ahead[:, number, other] / both).tolist(), of=Estimate.of_shares)
+    assert set(ranking.pairs) == set(permutations(range(contenders), 2))
+    assert ranking.names == tuple(contender.label for contender in tournament.contenders)
+    assert ranking.anchor == max(0, names.find("r"))
+    expected = rate(ahead, anchor=ranking.anchor, seed=7)
+    assert ranking.ratings.estimates == expected.estimates
+    assert np.array_equal(ranking.ratings.differences, expected.differences)
+    named = {"names", "ratings", "anchor", "points", "wins", "place", "places", "pairs"}
+    assert {field.name for field in fields(Ranking)} == named, "a figure of a ranking is not compared here"
+
+
+def test_ahead__winners_first_then_points_together_half() -> None:
+    points = np.array([[10.0, 20.0, 20.0, 5.0], [7.0, 7.0, 9.0, 9.0]])
+    shares = np.array([[0.0, 0.5, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0]])  # the second game was won with fewer points
+    ahead = finished_ahead(points, shares)
+    assert ahead[0].tolist() == [[0.5, 0, 0, 1], [1, 0.5, 0.5, 1], [1, 0.5, 0.5, 1], [0, 0, 0, 0.5]]
+    assert ahead[1].tolist() == [[0.5, 1, 1, 1], [0, 0.5, 0, 0], [0, 1, 0.5, 0.5], [0, 1, 0.5, 0.5]]
+    taken = places(ahead)
+    assert taken[0].tolist() == [[0, 0, 1, 0], [0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 0, 1]]
+    assert taken[1].tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0]]
+
+
+# Whole tournaments, again and again
+
+SKILLS = (0.0, 0.4, 0.9)  # in standard deviations of a deal's luck
+REPEATS = 300
+
+
+def simulated(tournament: Tournament, generator: np.random.Generator) -> list[Results]:
+    """Points of a skill, of the luck that a deal gives a seat in all its games, and of chance; who has more wins."""
+    luck = generator.normal(size=(tournament.deals, 1, 2))
+    results = []
+    for table in tournament.tables:
+        seated = np.array([[table, table[::-1]]] * tournament.deals)
+        points = np.array(SKILLS)[seated] + luck + generator.normal(scale=0.7, size=seated.shape)
+        results.append(Results(table, seated, points, (points == points.max(axis=2, keepdims=True)).astype(float)))
+    return results
+
+
+def test_intervals__of_a_ranking_hold_the_truth_19_times_in_20(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RESAMPLES", 40)
+    tournament = some_tournament(3, 2, games=240)
+    spread = math.sqrt(2 * (1 + 0.7**2))
+    ahead = np.array([[statistics.NormalDist(other - own, spread).cdf(0) for other in SKILLS] for own in SKILLS])
+    np.fill_diagonal(ahead, 0)
+    wins = ahead.sum(axis=1) / 2
+    strengths = fit(1e7 * ahead, anchor=0)
+    held: dict[str, list[bool]] = defaultdict(list)
+    generator = np.random.default_rng(8)
+    for _ in range(REPEATS):
+        ranking = rank(tournament, simulated(tournament, generator))
+
+        def note(kind: str, found: Estimate, truth: float) -> None:
+            held[kind].append(abs(found.mean - truth) <= found.half_width)
+
+        for one in range(3):
+            note("points", ranking.points[one], SKILLS[one])
+            note("wins", ranking.wins[one], wins[one])
+            note("place", ranking.place[one], 2 - wins[one])
+            for other in range(one):
+                note("pairs", ranking.pairs[one, other], ahead[one, other])
+                apart = ranking.ratings.means[one] - ranking.ratings.means[other] - strengths[one] + strengths[other]
+                held["differences"].append(abs(apart) <= ranking.ratings.differences[one, other])
+            if one:
+                note("ratings", ranking.ratings.estimates[one], strengths[one])
+    for kind, found in held.items():
+        assert 0.92 <= np.mean(found) <= 0.985, (kind, np.mean(found))
+
+
+def test_interval__is_of_two_sides() -> None:
+    assert pytest.approx(NORMAL, rel=1e-12) == Z

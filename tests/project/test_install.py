@@ -1,0 +1,137 @@
+"""The built wheel, used from another folder in an environment that knows nothing of the source folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from fivedice.envs import GAMES, load_game
+
+ROOT = Path(__file__).parents[2]
+BUILT_FROM = ("envs", "agents", "configs", "pyproject.toml", "README.md", "LICENSE")
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # From a copy: a build leaves files beside its sources, and takes in what an earlier one left.
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in BUILT_FROM:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, source / name)
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source]
+    said = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout + said.stderr
+    (built,) = out.iterdir()
+    return built
+
+
+@pytest.fixture(scope="session")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a fresh environment with the wheel in it. Third-party packages are those of this environment."""
+    folder = tmp_path_factory.mktemp("elsewhere") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / "bin" / "python"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel],
+        check=True,
+        env=os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+    )
+    # A folder that a .pth file names is searched, but its own .pth files are not read: no editable install gets in.
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "third-party.pth").write_text(sysconfig.get_path("purelib"))
+    return python
+
+
+def run(command: list[object], **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the environment, in the environment's own folder."""
+    folder = Path(str(command[0])).parent
+    # Machine code of a place that is gone tomorrow does not belong into the user's cache.
+    environment = os.environ | {"COLUMNS": "200", "NUMBA_CACHE_DIR": str(folder.parent / "cache")} | variables
+    environment.pop("PYTHONPATH", None)
+    words = [str(word) for word in command]
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def said(python: Path, code: str) -> str:
+    """What a program prints, with every warning an error and nothing compiled."""
+    ended = run([python, "-W", "error", "-c", code], NUMBA_DISABLE_JIT="1")
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip()
+
+
+def test_wheel__holds_code_types_configs_and_pages_and_nothing_else(wheel: Path) -> None:
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    kinds = {".py", ".typed", ".toml", ".md"}
+    expected = {
+        f"fivedice/{path.relative_to(ROOT)}"
+        for folder in ("envs", "agents", "configs")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in kinds and not path.name.startswith(".")
+    }
+    assert held == expected
+    assert {"fivedice/envs/py.typed", "fivedice/agents/py.typed"} <= held
+    assert "fivedice/envs/yum/README.md" in held
+
+
+def test_wheel__is_what_is_imported(python: Path) -> None:
+    for package in ("fivedice.envs", "fivedice.agents", "fivedice.configs"):
+        where = Path(said(python, f"import {package} as it; print(it.__file__)"))
+        assert where.is_relative_to(python.parent.parent)
+        assert not where.is_relative_to(ROOT)
+
+
+def test_wheel__every_module_can_be_imported(python: Path) -> None:
+    modules = [
+        ".".join(["fivedice", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
+        for folder in ("envs", "agents")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    assert len(modules) > 30
+    code = f"import importlib\nfor name in {modules}: importlib.import_module(name)\nprint('all')"
+    assert said(python, code) == "all"
+
+
+def test_wheel__leaves_no_packages_that_could_shadow_others(python: Path) -> None:
+    code = "import importlib.util as u; print([n for n in ('envs', 'agents', 'configs') if u.find_spec(n)])"
+    assert said(python, code) == "[]"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_wheel__makes_every_environment(python: Path, name: str) -> None:
+    game = load_game(name)
+    code = f"""
+import gymnasium, pettingzoo, fivedice.envs
+aec = pettingzoo.make("aec", "{game.aec_id}")
+aec.reset(seed=1)
+observation, *_ = aec.last()
+aec.step(aec.action_space(aec.agent_selection).sample(observation["action_mask"]))
+env = gymnasium.make("{game.gymnasium_id}", opponents="random")
+_, info = env.reset(seed=1)
+env.step(env.action_space.sample(info["action_mask"]))
+envs = gymnasium.make_vec("{game.gymnasium_id}", num_envs=3, opponents="random")
+print(aec.metadata["name"], envs.reset(seed=1)[0].shape)
+"""
+    assert said(python, code) == f"{name}_v{game.version} {(3, game.layout(game.make_options()).size)}"
+
+
+def test_wheel__trains_with_a_packaged_configuration_by_its_command(python: Path, tmp_path: Path) -> None:
+    command: list[object] = [python.parent / "fivedice", "train", "--config", "yum-smoke", "--runs", tmp_path]
+    sizes = {"total-timesteps": 64, "n-envs": 2, "n-steps": 16, "batch-size": 32, "eval-games": 4, "final-games": 4}
+    ended = run([*command, "--name", "it", *(word for name, size in sizes.items() for word in (f"--{name}", size))])
+    assert ended.returncode == 0, ended.stderr
+    assert "points a game" in ended.stdout
+    code = f"import fivedice.agents as a; print(a.load({str(tmp_path / 'it' / 'best.safetensors')!r}).name)"
+    assert said(python, code) == "best"
+
+
+def test_wheel__says_which_configurations_there_are(python: Path) -> None:
+    ended = run([python.parent / "fivedice", "train", "--config", "yum-smok"])
+    assert ended.returncode == 2
+    assert "did you mean 'yum-smoke'" in ended.stderr
