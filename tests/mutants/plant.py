@@ -94,9 +94,8 @@ def read_faults() -> tuple[list[Fault], dict[str, list[str]]]:
 
 
 def owners_of(file: str, owners: dict[str, list[str]]) -> list[str]:
-    """The tests that own a source file: those of the longest pattern that fits."""
-    fitting = [pattern for pattern in owners if fnmatch.fnmatch(file, pattern)]
-    return owners[max(fitting, key=len)] if fitting else []
+    """The tests that own a source file: those of the first pattern that fits."""
+    return next((tests for pattern, tests in owners.items() if fnmatch.fnmatch(file, pattern)), [])
 
 
 def files_of_machine_code() -> set[str]:

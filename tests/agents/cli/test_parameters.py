@@ -2180,3 +2180,13 @@ def test_command__refuses_at_once_without_a_package_that_it_needs(
         ValueError, match=re.escape(f"this needs {module}, which comes with: pip install 'fivedice[{extra}]'")
     ):
         COMMANDS[command](*([Path(rest[0])] if command == "report" else rest))
+
+
+def test_main__ends_quietly_when_stopped_while_it_reads_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules[cli.main.__module__], "app", stop)
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == 130

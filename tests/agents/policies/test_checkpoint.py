@@ -372,6 +372,13 @@ def test_save__that_fails_leaves_the_old_file(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def test_write_whole__makes_the_folders_that_are_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "one" / "two" / "it.txt"
+    write_whole(path, lambda temporary: temporary.write_text("all of it"))
+    assert path.read_text() == "all of it"
+    assert [file.name for file in path.parent.iterdir()] == ["it.txt"]
+
+
 def test_save__that_is_killed_leaves_the_old_file(path: Path) -> None:
     before = path.read_bytes()
     code = f"""
