@@ -32,7 +32,11 @@ def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentColle
             path = file_of(argument.tokens[-1].value)
             if not path.is_file():
                 raise ValueError(f"{option} needs {path}, and there is no such file")
+            options = arguments["--options"]
+            given, options.tokens = options.tokens, []  # else Cyclopts would leave out all options of the file
             Dict(read_settings(path), use_commands_as_keys=False, source=str(path))(called, commands, arguments)
+            known = [token.keys for token in given]
+            options.tokens = [*given, *(token for token in options.tokens if token.keys not in known)]
 
 
 def read_settings(path: Path) -> dict[str, Any]:

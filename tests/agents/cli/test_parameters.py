@@ -2190,3 +2190,21 @@ def test_main__ends_quietly_when_stopped_while_it_reads_its_arguments(monkeypatc
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code == 130
+
+
+def test_options__of_the_command_line_leave_the_others_of_a_file(
+    monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path
+) -> None:
+    """The command line wins over --config, which wins over --resume, option by option."""
+    started: list[TrainConfig] = []
+    monkeypatch.setattr(session, "run", lambda config, resume, console: started.append(config))
+    file = tmp_path / "it.toml"
+    file.write_text('game = "showdown_yahtzee"\n[options]\nmax_turns = 7\nsteal = "beat"\n')
+    stopped = {"options": {"max_turns": 5, "steal": "match", "chips": [1, 4, 2, 2, 4, 1]}}
+    (tmp_path / CONFIG).write_text(json.dumps(stopped))
+    run("train", "--options.max_turns", "9", "--config", file, "--resume", tmp_path)
+    run("train", "--config", file)
+    assert [config.options for config in started] == [
+        {"max_turns": 9, "steal": "beat", "chips": (1, 4, 2, 2, 4, 1)},
+        {"max_turns": 7, "steal": "beat"},
+    ]
