@@ -95,7 +95,6 @@ class Training:
             base_features=config.base_features,
             **options,
         )
-        self.env.seed(config.seed)
         self.feature_names = self.env.base.feature_names(self.game) if self.env.base else []
         residual = {
             "base_logit": config.base_logit,
@@ -121,7 +120,7 @@ class Training:
                 "activation_fn": ACTIVATIONS[config.activation],
                 **(residual if config.base else {}),
             },
-            seed=config.seed,
+            seed=config.seed,  # of the environment, too
             device=config.device,
         )
         self.fixed = {name for name, tensor in network_parameters(self.model).items() if not tensor.requires_grad}

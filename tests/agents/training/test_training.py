@@ -479,6 +479,13 @@ def test_evaluation__alone_is_never_checked(tmp_path: Path, monkeypatch: pytest.
     assert [champion.number for champion in run.training.champions] == [0]
 
 
+@pytest.mark.parametrize(("num_players", "reward"), [(1, "score"), (2, "win")])
+def test_save__names_the_reward_of_the_game_where_none_is_set(tmp_path: Path, num_players: int, reward: str) -> None:
+    training = Training(replace(CONFIG, num_players=num_players, reward=None), tmp_path, lambda progress: None)
+    training.save(tmp_path / "it.safetensors", {})
+    assert read_card(tmp_path / "it.safetensors")["reward"] == reward
+
+
 def test_save__writes_each_field_of_the_card(tmp_path: Path) -> None:
     config = replace(
         CONFIG,
