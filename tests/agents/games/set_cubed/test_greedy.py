@@ -9,6 +9,7 @@ import pytest
 
 from fivedice.agents.evaluation.match import play_games
 from fivedice.agents.games.set_cubed.greedy import GREEDY
+from fivedice.agents.games.set_cubed.greedy_extra import look_at_board
 from fivedice.agents.policies.registry import load
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
@@ -191,7 +192,7 @@ def is_set(faces: list[int]) -> bool:
     return all(len(set(feature)) != 2 for feature in zip(*(FACE_NAMES[face] for face in faces), strict=True))
 
 
-def single(board: Board, shows: int) -> int:
+def single(board: Board, shows: int, squares: Board = SQUARES) -> int:
     """The most points of one die on a board of 7 by 7."""
     most = 0
     for cell in {cell for window in WINDOWS for cell in window} - set(board):
@@ -199,7 +200,7 @@ def single(board: Board, shows: int) -> int:
             after = {**board, cell: face}
             sets = [w for w in WINDOWS if cell in w and set(w) <= set(after) and is_set([after[c] for c in w])]
             if sets:
-                most = max(most, (2 if shows == WILD else 3) * len(sets) + SQUARES.get(cell, 0))
+                most = max(most, (2 if shows == WILD else 3) * len(sets) + squares.get(cell, 0))
     return most
 
 
@@ -214,6 +215,22 @@ def pair(board: Board, one: int, two: int) -> int:
                 earned = sum(SQUARES.get(cell, 0) for cell in window if cell not in board)
                 most = max(most, 1 + (one != WILD) + (two != WILD) + earned)
     return most
+
+
+@needs_compiled_code
+def test_extra__estimates_are_what_one_die_and_two_dice_score_on_the_board() -> None:
+    """Every single die, and a sample of the pairs; bonus squares are free on these boards, and count."""
+    lower_without_squares = 0
+    for state, options in positions(EXTRA, 3, 2, board=BOARD):
+        board = {(r, c): int(state["faces"][2 + r, 2 + c]) for r in range(7) for c in range(7)}
+        board = {cell: face for cell, face in board.items() if face >= 0}
+        singles, pairs = np.zeros(28, np.int64), np.zeros((28, 28), np.int64)
+        look_at_board(state, options, singles, pairs)
+        assert singles.tolist() == [single(board, shows) for shows in range(28)]
+        for one, two in [(0, 13), (5, 5), (WILD, 4), (4, WILD), (WILD, WILD), (26, 1), (9, 11), (17, 3)]:
+            assert pairs[one, two] == pair(board, one, two)
+        lower_without_squares += sum(single(board, shows, {}) < singles[shows] for shows in range(0, WILD, 3))
+    assert lower_without_squares > 0
 
 
 @needs_compiled_code
