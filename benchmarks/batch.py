@@ -38,12 +38,12 @@ def play_rules(
     streams: Any,
     script: NDArray[np.void],
     masks: NDArray[np.int8],
-    noise: NDArray[np.float64],
+    uniforms: NDArray[np.float64],
 ) -> None:
     """One decision of each game by the rules alone; `masks` are those of the decisions that wait."""
     for row in range(len(states)):
         state, chance = states[row], (streams[row], script)
-        rules.apply(state, options, pick_one(masks[row], noise[row]), chance)
+        rules.apply(state, options, pick_one(masks[row], uniforms[row]), chance)
         if rules.is_terminal(state, options):
             rules.setup(state, options, chance)
         rules.legal_actions(state, options, masks[row])
@@ -61,11 +61,11 @@ def play(num_games: int, threads: int = 1, name: str = GAME.name, seed: int = 1)
     """A function that plays one decision of each of `num_games` and returns how many those were."""
     batch, generator = start(num_games, threads, name, seed)
     generators = generator.spawn(threads)
-    noise, actions = np.empty(num_games, np.float32), np.empty(num_games, np.int64)
+    uniforms, actions = np.empty(num_games, np.float32), np.empty(num_games, np.int64)
 
     def pick_share(part: slice, share: int) -> None:
-        generators[share].random(out=noise[part], dtype=np.float32)
-        pick(batch.masks[part], noise[part], actions[part])
+        generators[share].random(out=uniforms[part], dtype=np.float32)
+        pick(batch.masks[part], uniforms[part], actions[part])
 
     def step() -> int:
         batch.share_out(num_games, pick_share)
@@ -109,11 +109,11 @@ def play_by_rules(num_games: int) -> Callable[[], int]:
         rules.setup(states[row], options, (streams[row], script))
         rules.legal_actions(states[row], options, masks[row])
     generator = np.random.default_rng(1)
-    noise = np.empty(num_games)
+    uniforms = np.empty(num_games)
 
     def step() -> int:
-        generator.random(out=noise)
-        play_rules(states, options, streams, script, masks, noise)
+        generator.random(out=uniforms)
+        play_rules(states, options, streams, script, masks, uniforms)
         return num_games
 
     step()

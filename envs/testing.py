@@ -293,9 +293,9 @@ def _check_declaration(game: Game) -> None:
         actions = game.action_names(options)
         _expect(len(set(actions)) == len(actions), "two actions have one name")
         layout = game.layout(options)
-        names = [piece.name for piece in layout.pieces]
+        names = [field.name for field in layout.fields]
         low, high = layout.bounds()
-        _expect(len(set(names)) == len(names), "two pieces of the observation have one name")
+        _expect(len(set(names)) == len(names), "two fields of the observation have one name")
         _expect(low.shape == high.shape == (layout.size,), "the bounds and the size of the observation differ")
         _expect((low >= -1).all() and (high <= 1).all(), "the observation is not scaled into [-1, 1]")
 
@@ -346,7 +346,10 @@ def _check_rules(game: Game, options: Options, seed: int) -> None:
             _check_throw(game, states[0], options, mover, shown)
     _expect(int(rules.current_player(states[0])) == mover, "after the end, current_player is not the last mover")
     if options == game.make_options(num_players):
-        _expect(max(decisions) <= game.longest, f"a seat had {max(decisions)} decisions; longest={game.longest}")
+        _expect(
+            max(decisions) <= game.max_decisions_per_seat,
+            f"a seat had {max(decisions)} decisions; max_decisions_per_seat={game.max_decisions_per_seat}",
+        )
     won = np.zeros(num_players, np.int8)
     rules.winners(states[0], options, won)
     _expect(won.any() and set(won.tolist()) <= {0, 1}, f"the winners are {won}")
@@ -364,11 +367,11 @@ def _mask(game: Game, state: Any, options: Options) -> NDArray[np.int8]:
 def _check_observation(game: Game, layout: Any, state: Any, options: Options, seat: int) -> None:
     observation = np.full(layout.size, np.nan, np.float32)
     game.observe(state, options, seat, observation)
-    for piece in layout.pieces:
-        values = observation[layout.places[piece.name]]
-        _expect(not np.isnan(values).any(), f"the observation's {piece.name} is not written")
-        inside = ((values >= piece.low) & (values <= piece.high)).all()
-        _expect(inside, f"the observation's {piece.name} is outside {piece.low} to {piece.high}")
+    for field in layout.fields:
+        values = observation[layout.places[field.name]]
+        _expect(not np.isnan(values).any(), f"the observation's {field.name} is not written")
+        inside = ((values >= field.low) & (values <= field.high)).all()
+        _expect(inside, f"the observation's {field.name} is outside {field.low} to {field.high}")
 
 
 def _check_throw(game: Game, state: Any, options: Options, thrower: int, shown: NDArray[np.float32]) -> None:

@@ -84,7 +84,7 @@ app = App(
     error_console=Console(stderr=True),
 )
 GameOptions = Annotated[dict[str, Value] | None, Parameter(help="The game's options by name, as --options.zeros free.")]
-Seats = Annotated[int | None, whole(least=1)]
+NumPlayers = Annotated[int | None, whole(least=1)]
 Seed = Annotated[int, whole(least=0)]
 
 
@@ -102,7 +102,7 @@ def needs_module(name: str, extra: str) -> None:
 
 
 def table_for(
-    game: Game, policies: Iterable[Policy], seats: int | None, options: dict[str, Value] | None
+    game: Game, policies: Iterable[Policy], num_players: int | None, options: dict[str, Value] | None
 ) -> tuple[int | None, dict[str, Any]]:
     """The seats and options to play with: as asked for, else those of the first checkpoint."""
     for policy in policies:
@@ -111,10 +111,10 @@ def table_for(
             trained: Any = policy
             if trained.game is not game:
                 raise ValueError(f"{trained.name} plays {trained.game.title}, not {game.title}")
-            seats = int(record["num_players"]) if seats is None else seats
+            num_players = int(record["num_players"]) if num_players is None else num_players
             options = trained.game.options_dict(record) if options is None else options
             break
-    return seats, game.parse_options(options or {})
+    return num_players, game.parse_options(options or {})
 
 
 def main() -> None:

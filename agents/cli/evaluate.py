@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from fivedice.agents.cli.app import GameOptions, Seats, Seed, app, console, table_for
+from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, table_for
 from fivedice.agents.policies.registry import load_all
 from fivedice.agents.reports.evaluation import show_evaluation
 from fivedice.agents.training.config import whole
@@ -15,11 +15,11 @@ def evaluate_policies(
     game: str,
     *policies: str,
     games: Annotated[int, whole(least=2)] = 4000,
-    seats: Seats = None,
+    num_players: NumPlayers = None,
     seed: Seed = 0,
     sampled: bool = False,
     luck: bool = True,
-    detail: bool = False,
+    breakdown: bool = False,
     plot: Path | None = None,
     options: GameOptions = None,
 ) -> None:
@@ -34,15 +34,15 @@ def evaluate_policies(
         see its points.
     games
         How many games each pairing plays; every deal of dice is played once from each seat.
-    seats
-        Seats at the table. The first checkpoint's, or the game's default, if not given.
+    num_players
+        Number of players. The first checkpoint's, or the game's default, if not given.
     seed
         Of dice and of what is random in policies.
     sampled
         Checkpoints draw from their probabilities instead of playing their likeliest action.
     luck
         Where the game is solved, show the results with the luck of the dice taken out too. Takes some time.
-    detail
+    breakdown
         Show where the points go, beside exact play where the game is solved.
     plot
         A .png, .svg or .pdf file to draw that in.
@@ -51,16 +51,16 @@ def evaluate_policies(
     if not policies:
         raise ValueError("name at least one policy: random, greedy, optimal, rollout or a checkpoint file")
     contenders = load_all(policies, deterministic=not sampled)
-    seats, chosen = table_for(spec, contenders.values(), seats, options)
+    num_players, chosen = table_for(spec, contenders.values(), num_players, options)
     show_evaluation(
         console,
         spec,
         contenders,
         games=games,
-        num_players=int(spec.make_options(seats, chosen)["num_players"]),
+        num_players=int(spec.make_options(num_players, chosen)["num_players"]),
         seed=seed,
         options=chosen,
         luck=luck,
-        detail=detail,
+        breakdown=breakdown,
         plot=plot,
     )

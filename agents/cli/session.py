@@ -68,7 +68,7 @@ def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
     if training.num_players == 1:
         console.print(f"\nEvaluate it again:  fivedice evaluate {config.game} {best_file}", soft_wrap=True)
     else:
-        console.print(f"\nPlay against it:  fivedice play {config.game} --against {best_file}", soft_wrap=True)
+        console.print(f"\nPlay against it:  fivedice play {config.game} --opponents {best_file}", soft_wrap=True)
 
 
 def check_resumed(config: TrainConfig, folder: Path) -> None:

@@ -151,7 +151,7 @@ def play_game(
         raise ValueError(f"seat={seat} is not at this table; use 0 to {players - 1}")
     if len(rivals) not in (1, players - 1) and players > 1:
         others = "1 other seat" if players == 2 else f"{players - 1} other seats"
-        raise ValueError(f"--against names {len(rivals)} policies for {others}; give one for each, or one")
+        raise ValueError(f"--opponents names {len(rivals)} policies for {others}; give one for each, or one")
     person = Person(console, adviser)
     policies: list[Policy] = [person] * players
     for turn in range(1, players):

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from fivedice.agents.cli.app import GameOptions, Seats, Seed, app, console, needs_module, table_for
+from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, needs_module, table_for
 from fivedice.agents.policies.registry import load_all
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
@@ -14,7 +14,7 @@ def play_tournament(
     game: str,
     *policies: str,
     games: Annotated[int, whole(least=1)] = 1000,
-    seats: Seats = None,
+    num_players: NumPlayers = None,
     seed: Seed = 0,
     workers: Annotated[int, whole(least=1, most=1024)] = 1,
     sampled: bool = False,
@@ -34,8 +34,8 @@ def play_tournament(
         Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES), or checkpoint files.
     games
         How many games each table plays, or a little more: all seat orders equally often.
-    seats
-        Seats at the table, two or more. The first checkpoint's, or the game's default, if not given.
+    num_players
+        Number of players, two or more. The first checkpoint's, or the game's default, if not given.
     seed
         Of dice and of what is random in policies.
     workers
@@ -43,7 +43,7 @@ def play_tournament(
     sampled
         Checkpoints draw from their probabilities instead of playing their likeliest action.
     out
-        The folder for the results; tournaments/GAME-SEATS-seats if not given.
+        The folder for the results; tournaments/GAME-N-players if not given.
     """
     from fivedice.agents.evaluation.ranking import rank
     from fivedice.agents.evaluation.tournament import Tournament, ask_once, contender, play_tournament
@@ -53,8 +53,8 @@ def play_tournament(
     spec = load_game(game)
     needs_module("choix", "arena")
     named = load_all(policies, deterministic=not sampled)
-    seats, chosen = table_for(spec, named.values(), seats, options)
-    record = spec.make_options(seats, chosen)
+    num_players, chosen = table_for(spec, named.values(), num_players, options)
+    record = spec.make_options(num_players, chosen)
     tournament = Tournament(
         spec.name,
         tuple(spec.options_dict(record).items()),
@@ -65,7 +65,7 @@ def play_tournament(
         sampled,
     )
     ask_once(tournament, named)
-    folder = Path("tournaments") / f"{spec.name}-{tournament.num_players}-seats" if out is None else out
+    folder = Path("tournaments") / f"{spec.name}-{tournament.num_players}-players" if out is None else out
     with progress_bar(console, "games", tournament.num_games) as advance:
         results = play_tournament(
             tournament,

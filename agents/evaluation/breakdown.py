@@ -1,6 +1,6 @@
 """Where points go, row by row of a score sheet: what each contender writes, and how it differs from exact play.
 
-A game has such a table if there is ``agents/games/<game>/breakdown.py``, with a `Detail` named ``DETAIL``.
+A game has such a table if there is ``agents/games/<game>/breakdown.py``, with a `ScoreSheet` named ``SCORE_SHEET``.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Measure:
     only_row: str | None = None
 
 
-class Detail(Protocol):
+class ScoreSheet(Protocol):
     """What a game writes down.
 
     Attributes:
@@ -53,36 +53,36 @@ class Detail(Protocol):
         """
 
 
-def detail_of(game: Game) -> Detail:
+def score_sheet_of(game: Game) -> ScoreSheet:
     """What `game` writes down, or a ValueError if it has no such table."""
     found = load_part(game, "breakdown")
     if found is None:
         raise ValueError(f"there is no detailed table for {game.title}")
-    detail: Detail = found.DETAIL
-    return detail
+    sheet: ScoreSheet = found.SCORE_SHEET
+    return sheet
 
 
-class Tally:
+class ScoreBreakdown:
     """What one contender writes in some deals.
 
     Args:
-        detail: of the game.
+        sheet: of the game.
         deals: how many. The games with the same dice are one sample.
     """
 
-    def __init__(self, detail: Detail, deals: int) -> None:
-        self._detail = detail
-        self._sums = np.zeros((deals, len(detail.rows), len(detail.measures)))
-        self._counts = np.zeros((deals, len(detail.rows), 1))
+    def __init__(self, sheet: ScoreSheet, deals: int) -> None:
+        self._sheet = sheet
+        self._sums = np.zeros((deals, len(sheet.rows), len(sheet.measures)))
+        self._counts = np.zeros((deals, len(sheet.rows), 1))
 
     def add(self, deals: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
         """Take in what `actions` (N,) write in games of these `deals` (N,)."""
-        decisions, rows, figures = self._detail.entries(view, actions)
+        decisions, rows, figures = self._sheet.entries(view, actions)
         np.add.at(self._sums, (deals[decisions], rows), figures)
         np.add.at(self._counts, (deals[decisions], rows), 1)
 
     def estimates(self, measure: Measure) -> list[Estimate]:
         """The mean of a measure in each row."""
-        samples = (self._sums / self._counts)[:, :, self._detail.measures.index(measure)]
+        samples = (self._sums / self._counts)[:, :, self._sheet.measures.index(measure)]
         estimate = Estimate.of_shares if measure.is_share else Estimate.of
         return [estimate(row) for row in samples.T]

@@ -115,7 +115,7 @@ class Tournament:
         return len(self.tables) * self.deals * self.num_players
 
     def parts(self) -> Iterator["Part"]:
-        """The pieces of work."""
+        """The fields of work."""
         for table in self.tables:
             for start in range(0, self.deals, PART):
                 yield Part(table, start, min(self.deals, start + PART))

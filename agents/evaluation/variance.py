@@ -8,7 +8,7 @@ less what was to be expected. V ends as the score, so that
 
 Whoever plays, luck has mean zero given all that came before, since dice do not know who throws them. Hence:
 
-- ``V(start) - regrets`` has the mean of the score, without its noise from the dice: the *adjusted* points. (Zinkevich,
+- ``V(start) - regrets`` has the mean of the score, without the luck of the dice: the *adjusted* points. (Zinkevich,
   Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating agent performance", AAAI 2006; Burch,
   Schmid, Moravčík, Morrill and Bowling, "AIVAT", AAAI 2018.)
 - Any multiple of luck may be taken off another result, such as the share of a win, and leaves its mean: luck is a

@@ -81,7 +81,7 @@ def set_number(dice: Dice, keep: int) -> int:
 def expect(values: NDArray[np.float64]) -> None:
     """From the values of the throws, write the expected value of each smaller set, its missing dice thrown.
 
-    `values` is (462, L): L turns are reckoned side by side.
+    `values` is (462, L): L turns are computed side by side.
     """
     lanes = values.shape[1]
     for kept in range(FIRST_THROW - 1, -1, -1):
@@ -108,7 +108,7 @@ def best_to_keep(values: NDArray[np.float64], best: NDArray[np.float64]) -> None
             best[number, lane] = highest
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def solve_turn(stops: NDArray[np.float64], values: NDArray[np.float64]) -> None:
     """Reckon the first throws of a turn backward from its end.
 

@@ -74,12 +74,12 @@ def make_write_points(gain: Callable[..., int], most_gain: Callable[..., int]) -
             is then 0, since going on is never worth less.
     """
 
-    @kernel(makes_arrays=True)
+    @kernel(allocates=True)
     def write_points(
         states: Any, differ: NDArray[np.bool_], options: Any, masks: NDArray[np.int8], points: NDArray[np.float64]
     ) -> None:
         """Write the expected points after each legal action, of `masks` (N, num_actions), into `points` of that shape;
-        a turn is reckoned anew where a state's `differ` (N,)."""
+        a turn is computed anew where a state's `differ` (N,)."""
         stops, values = np.empty((2, NUM_THROWS, 1)), np.empty((2, NUM_SETS, 1))
         for i in range(len(states)):
             state = states[i]

@@ -20,7 +20,7 @@ class RandomPolicy:
         """One action for each row, (N,) int64."""
         view.require_choice()
         actions = np.empty(len(view), np.int64)
-        pick(view.masks, view.noise, actions)
+        pick(view.masks, view.uniforms, actions)
         return actions
 
     def chances(self, view: View) -> NDArray[np.float64]:

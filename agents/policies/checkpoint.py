@@ -14,9 +14,9 @@ from safetensors.numpy import save_file
 
 from fivedice.agents.policies.files import digest, no_checkpoint, write_whole
 from fivedice.agents.policies.network import Network, likeliest, sampled
-from fivedice.agents.policies.prior import BASES, Base
+from fivedice.agents.policies.prior import PRIORS, Prior
 from fivedice.envs import load_game
-from fivedice.envs.core.canonical import show_standard
+from fivedice.envs.core.canonical import canonical_view
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import View
 
@@ -32,13 +32,23 @@ REQUIRED = {
 }
 
 
+# Settings of a network that cards of version 0.1 call otherwise.
+RENAMED = {
+    "standard_form": "canonical_form",
+    "base": "prior",
+    "base_span": "prior_span",
+    "base_keep_span": "prior_keep_span",
+    "base_features": "prior_features",
+}
+
+
 def make_card(
     game: Game,
     options: Options,
     net_arch: tuple[int, ...],
     activation: str,
-    standard_form: bool = False,
-    base: Base | None = None,
+    canonical_form: bool = False,
+    prior: Prior | None = None,
 ) -> dict[str, Any]:
     """The part of a card that says what a policy plays; the trainer adds how it came about."""
     num_players = int(options["num_players"])
@@ -52,11 +62,11 @@ def make_card(
         "network": {
             "net_arch": list(net_arch),
             "activation": activation,
-            "standard_form": standard_form,
-            "base": base and base.policy.name,
-            "base_span": base.span if base else 0.0,
-            "base_keep_span": base.keep_span if base else 0.0,
-            "base_features": base.feature_names(game) if base else [],
+            "canonical_form": canonical_form,
+            "prior": prior and prior.policy.name,
+            "prior_span": prior.span if prior else 0.0,
+            "prior_keep_span": prior.keep_span if prior else 0.0,
+            "prior_features": prior.feature_names(game) if prior else [],
         },
     }
 
@@ -97,44 +107,46 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
         net_arch, activation = card["network"].get("net_arch"), card["network"].get("activation")
         if not isinstance(net_arch, list) or not all(type(width) is int for width in net_arch):
             raise ValueError("its card does not give net_arch as a list of widths")
-        standard_form = card["network"].get("standard_form", False)
-        if not isinstance(standard_form, bool) or (standard_form and game.standard is None):
-            raise ValueError(f"its card gives standard_form as {standard_form!r}, which {game.title} does not have")
-        base, inputs, actions = read_base(card["network"], game), layout.size, game.num_actions(options)
-        if base and standard_form:
-            raise ValueError("its card gives both standard_form and a base, which do not go together")
-        num_features = len(base.feature_names(game)) if base else 0
-        if base:
+        canonical_form = card["network"].get("canonical_form", False)
+        if not isinstance(canonical_form, bool) or (canonical_form and game.canonical is None):
+            raise ValueError(f"its card gives canonical_form as {canonical_form!r}, which {game.title} does not have")
+        prior, inputs, actions = read_prior(card["network"], game), layout.size, game.num_actions(options)
+        if prior and canonical_form:
+            raise ValueError("its card gives both canonical_form and a prior, which do not go together")
+        num_features = len(prior.feature_names(game)) if prior else 0
+        if prior:
             inputs += (1 + num_features) * actions
-        residual = base is not None
+        residual = prior is not None
         network = Network(tensors, inputs, actions, net_arch, activation, residual=residual, num_features=num_features)
     except (ValueError, TypeError) as error:
         _refuse(path, error)
     return CheckpointPolicy(
-        path.stem, game, options, network, standard_form=standard_form, base=base, deterministic=deterministic
+        path.stem, game, options, network, canonical_form=canonical_form, prior=prior, deterministic=deterministic
     )
 
 
-def read_base(network: Mapping[str, Any], game: Game) -> Base | None:
-    """The base that the network of a card starts from, if any."""
-    name = network.get("base")
+def read_prior(network: Mapping[str, Any], game: Game) -> Prior | None:
+    """The prior that the network of a card starts from, if any."""
+    name = network.get("prior")
     if name is None:
         return None
-    if name not in BASES:
-        raise ValueError(f"its card gives base as {name!r}; known are {', '.join(map(repr, BASES))}")
+    if name not in PRIORS:
+        raise ValueError(f"its card gives prior as {name!r}; known are {', '.join(map(repr, PRIORS))}")
     spans = []
-    for field in ("base_span", "base_keep_span"):
+    for field in ("prior_span", "prior_keep_span"):
         span = network.get(field, 0.0)
         if type(span) not in (int, float) or not 0 <= span < np.inf:
             raise ValueError(f"its card gives {field} as {span!r}; it must be a number from 0 up")
         spans.append(span)
     span, keep_span = spans
-    features = network.get("base_features", [])
-    base = Base(BASES[name], span, keep_span, features=bool(features))
-    base.check(game)
-    if features != base.feature_names(game):
-        raise ValueError(f"its card gives base_features as {features!r}; this version's are {base.feature_names(game)}")
-    return base
+    features = network.get("prior_features", [])
+    prior = Prior(PRIORS[name], span, keep_span, features=bool(features))
+    prior.check(game)
+    if features != prior.feature_names(game):
+        raise ValueError(
+            f"its card gives prior_features as {features!r}; this version's are {prior.feature_names(game)}"
+        )
+    return prior
 
 
 class CheckpointPolicy:
@@ -144,9 +156,9 @@ class CheckpointPolicy:
         name: what tables and infos call it.
         game, options: what it plays.
         network: how.
-        standard_form: whether the network is shown standard forms (`fivedice.envs.core.canonical`).
-        base: the policy of which the network is shown, beside each observation, what it would do; or None.
-        deterministic: whether it plays its likeliest action, or draws from its probabilities with the view's noise.
+        canonical_form: whether the network is shown canonical forms (`fivedice.envs.core.canonical`).
+        prior: the policy of which the network is shown, beside each observation, what it would do; or None.
+        deterministic: whether it plays its likeliest action, or samples from its probabilities with `View.uniforms`.
     """
 
     def __init__(
@@ -156,14 +168,14 @@ class CheckpointPolicy:
         options: Options,
         network: Network,
         *,
-        standard_form: bool = False,
-        base: Base | None = None,
+        canonical_form: bool = False,
+        prior: Prior | None = None,
         deterministic: bool = True,
     ) -> None:
         self.name = name
-        self.base = base
+        self.prior = prior
         self.game, self.options, self.network = game, options, network
-        self.standard_form, self.deterministic = standard_form, deterministic
+        self.canonical_form, self.deterministic = canonical_form, deterministic
 
     def settings(self) -> dict[str, Any]:
         """What kind of network it is and what that is shown, by the names of `TrainConfig`."""
@@ -173,7 +185,7 @@ class CheckpointPolicy:
     def card(self) -> dict[str, Any]:
         """The card for its file, `make_card`."""
         network = self.network
-        return make_card(self.game, self.options, network.net_arch, network.activation, self.standard_form, self.base)
+        return make_card(self.game, self.options, network.net_arch, network.activation, self.canonical_form, self.prior)
 
     def check(self, game: Game, options: Options) -> None:
         """Refuse a table of another game, or of other options or seats, with a ValueError."""
@@ -188,23 +200,23 @@ class CheckpointPolicy:
         """
         self.check(view.game, view.options)
         view.require_choice()
-        if self.base is not None:
-            beside = np.concatenate([view.observations, self.base.shown(view)], axis=1)
-            return self._choose(beside, view.masks, view.noise)
-        if not self.standard_form:
-            return self._choose(view.observations, view.masks, view.noise)
-        shown = show_standard(self.game, self.options, view.states, view.seats)
-        return shown.names(self._choose(shown.observations, shown.masks, view.noise))
+        if self.prior is not None:
+            beside = np.concatenate([view.observations, self.prior.shown(view)], axis=1)
+            return self._choose(beside, view.masks, view.uniforms)
+        if not self.canonical_form:
+            return self._choose(view.observations, view.masks, view.uniforms)
+        shown = canonical_view(self.game, self.options, view.states, view.seats)
+        return shown.names(self._choose(shown.observations, shown.masks, view.uniforms))
 
     def _choose(
-        self, observations: NDArray[np.float32], masks: NDArray[np.int8], noise: NDArray[np.float64]
+        self, observations: NDArray[np.float32], masks: NDArray[np.int8], uniforms: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         actions = np.empty(len(masks), np.int64)
         logits = self.network.logits(observations)
         if self.deterministic:
             likeliest(logits, masks, actions)
         else:
-            sampled(logits, masks, noise, actions)
+            sampled(logits, masks, uniforms, actions)
         return actions
 
 
@@ -238,6 +250,7 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], d
     for field, kind in REQUIRED.items():
         if not isinstance(card, dict) or not isinstance(card.get(field), kind):
             _refuse(path, f"its card has no {field}")
+    card["network"] = {RENAMED.get(name, name): value for name, value in card["network"].items()}
     return tensors, card
 
 

@@ -23,11 +23,11 @@ class Network:
             the logits; ``value.0.weight``, … the same with one output. All float32.
         net_arch: the widths of the hidden layers.
         activation: ``"tanh"`` or ``"relu"``, after each hidden layer.
-        residual: whether the observation is followed by what a base policy would do (`Base.shown`), which goes beside
+        residual: whether the observation is followed by what a prior policy would do (`Prior.shown`), which goes beside
             the policy's last hidden layer, too.
         num_features: how many features of each action come after that. Each is weighed by ``policy.query.weight``
             (num_features, width) and ``.bias`` (num_features,) of the last hidden layer, alike for all actions, and
-            added to what the base would do there.
+            added to what the prior would do there.
 
     Raises:
         ValueError: the tensors are not those of such a network.
@@ -72,15 +72,15 @@ class Network:
 
     def _run(self, head: str, inputs: Floats) -> Floats:
         rows, size = len(inputs), inputs.shape[1] - self.num_features * self.num_actions
-        base, features = inputs[:, size - self.num_actions : size], inputs[:, size:]
+        prior, features = inputs[:, size - self.num_actions : size], inputs[:, size:]
         inputs = inputs[:, :size]
         for layer in range(len(self.net_arch) + 1):
             if layer == len(self.net_arch) and head == "policy" and self.residual:
                 if self.num_features:
                     query = inputs @ self.tensors["policy.query.weight"].T + self.tensors["policy.query.bias"]
                     planes = features.reshape(rows, self.num_features, self.num_actions)
-                    base = base + (query[:, None] @ planes)[:, 0]
-                inputs = np.concatenate([inputs, base], axis=1)
+                    prior = prior + (query[:, None] @ planes)[:, 0]
+                inputs = np.concatenate([inputs, prior], axis=1)
             inputs = inputs @ self.tensors[f"{head}.{layer}.weight"].T + self.tensors[f"{head}.{layer}.bias"]
             if layer < len(self.net_arch):
                 inputs = np.tanh(inputs) if self.activation == "tanh" else np.maximum(inputs, np.float32(0.0))
@@ -118,8 +118,8 @@ def likeliest(logits: Floats, masks: NDArray[np.int8], actions: NDArray[np.int64
 
 
 @kernel
-def sampled(logits: Floats, masks: NDArray[np.int8], noise: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Write the legal action that each row's noise points at, in proportion to the exponential of its logit."""
+def sampled(logits: Floats, masks: NDArray[np.int8], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+    """Sample a legal action for each row from the softmax of its logits, with the row's uniform random number."""
     for i in range(len(masks)):
         highest = -np.inf
         for action in range(masks.shape[1]):
@@ -129,7 +129,7 @@ def sampled(logits: Floats, masks: NDArray[np.int8], noise: NDArray[np.float64],
         for action in range(masks.shape[1]):
             if masks[i, action]:
                 total += np.exp(logits[i, action] - highest)
-        left = noise[i] * total
+        left = uniforms[i] * total
         for action in range(masks.shape[1]):
             if masks[i, action]:
                 actions[i] = action

@@ -11,12 +11,12 @@ from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy, View
 
-BASES = {"greedy": GREEDY}
+PRIORS = {"greedy": GREEDY}
 MOST_SPANS = 4.0  # of a feature
 
 
 @dataclass(frozen=True)
-class Base:
+class Prior:
     """A policy to start from.
 
     Args:
@@ -37,19 +37,21 @@ class Base:
         """Refuse, with a ValueError, a game of which the policy cannot tell what is to be shown."""
         policy = self._of(game)
         if self.keep_span and "throws_left" not in (game.rules.STATE.names or ()):
-            raise ValueError(f"no turn of {game.title} has throws between which dice are kept; use base_keep_span=0")
+            raise ValueError(f"no turn of {game.title} has throws between which dice are kept; use prior_keep_span=0")
         if self.features and not self.span:
-            raise ValueError("base_features shows what actions that are near the best leave; say how near by base_span")
+            raise ValueError(
+                "prior_features shows what actions that are near the best leave; say how near by prior_span"
+            )
         if self.features and not hasattr(policy, "action_features"):
-            raise ValueError(f"{policy.name} has no features of actions in {game.title}; use base_features=False")
+            raise ValueError(f"{policy.name} has no features of actions in {game.title}; use prior_features=False")
         if self.span and not hasattr(policy, "action_values"):
             raise ValueError(
-                f"{policy.name} does not tell what its actions are worth in {game.title}; use base_span=0, "
+                f"{policy.name} does not tell what its actions are worth in {game.title}; use prior_span=0, "
                 "which shows the best one alone"
             )
 
     def feature_names(self, game: Game) -> list[str]:
-        """The features of each action that are shown beside what the base holds of it."""
+        """The features of each action that are shown beside what the prior holds of it."""
         return list(self._of(game).features) if self.features else []  # type: ignore[attr-defined]  # see `check`
 
     def _of(self, game: Game) -> Policy:
@@ -74,16 +76,18 @@ class Base:
         return np.concatenate([near, features.reshape(len(near), -1)], axis=1)
 
 
-def make_base(policy: Policy | None, span: float, keep_span: float, features: bool) -> Base | None:
-    """A base, or None for no policy.
+def make_prior(policy: Policy | None, span: float, keep_span: float, features: bool) -> Prior | None:
+    """A prior, or None for no policy.
 
     Raises:
         ValueError: there is no policy of which the others could be shown.
     """
     if policy is not None:
-        return Base(policy, span, keep_span, features)
+        return Prior(policy, span, keep_span, features)
     if span or keep_span or features:
-        raise ValueError("base_span, base_keep_span and base_features say what is shown of a base; use base='greedy'")
+        raise ValueError(
+            "prior_span, prior_keep_span and prior_features say what is shown of a prior; use prior='greedy'"
+        )
     return None
 
 

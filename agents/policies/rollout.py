@@ -11,8 +11,8 @@ nothing of how it was chosen, and is taken only if it is better by `SURE` standa
 
 The dice of these games are fresh: they come from streams of their own, keyed by the random number that the view holds
 for the decision, and tell nothing about the dice to come. All actions of one decision meet the same dice, turn by turn
-(`line_up`), so that their differences are less noisy than their values. Games of one decision that have come to the
-same after the action, or after the turn, go on as one.
+(`align_streams`), so that their differences are less noisy than their values. Games of one decision that have come to
+the same after the action, or after the turn, go on as one.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.chance import STREAM, line_up
+from fivedice.envs.core.chance import STREAM, align_streams
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import Policy, View
 
@@ -34,7 +34,7 @@ CONFIRM = 8  # times as many games for the comparison with the one that did best
 SURE = 1.65  # standard errors by which it must be better there: of twenty that are no better, one is
 TILT = 1e-3  # of a win, what a point of the lead is worth: of actions that win as often the higher lead is better
 PLAYOUTS_AT_ONCE = 16_384
-KEY = 0x726F6C6C  # the second word of the playouts' key; the first one is the decision's noise
+KEY = 0x726F6C6C  # second word of the playouts' key; the first comes from `View.uniforms`
 
 
 class RolloutPolicy:
@@ -145,10 +145,10 @@ class RolloutPolicy:
         num_players = int(view.options["num_players"])
         options: dict[str, Any] = view.game.options_dict(view.options)
         batch = Batch(view.game, len(rows), num_players=num_players, **options)
-        batch.resume(view.states[rows], fresh_streams(view.noise[rows], games))
-        line_up(batch.all_rows, batch.movers, batch.streams)
+        batch.resume(view.states[rows], fresh_streams(view.uniforms[rows], games))
+        align_streams(batch.all_rows, batch.movers, batch.streams)
         batch.step(actions, restart=False)
-        line_up(batch.all_rows, batch.movers, batch.streams)
+        align_streams(batch.all_rows, batch.movers, batch.streams)
         kept, which = distinct(batch, batch.all_rows)
         self._play_on(batch, kept, view.seats[rows])
         kept, place = distinct(batch, kept)
@@ -174,16 +174,16 @@ class RolloutPolicy:
             if not len(rows):
                 return
             batch.step(self.base.act(batch.view(rows)), rows, restart=False)
-            line_up(rows, batch.movers, batch.streams)
+            align_streams(rows, batch.movers, batch.streams)
 
 
-def fresh_streams(noise: NDArray[np.float64], games: NDArray[np.int64]) -> NDArray[np.void]:
-    """`STREAM` records (P,) for games of these numbers (P,) after decisions with this noise (P,)."""
-    streams = np.zeros(len(noise), STREAM)
-    streams["key"][:, 0] = (noise * 4294967296.0).astype(np.int64)
+def fresh_streams(uniforms: NDArray[np.float64], games: NDArray[np.int64]) -> NDArray[np.void]:
+    """`STREAM` records (P,) for games of these numbers (P,) after decisions with these uniforms (P,)."""
+    streams = np.zeros(len(uniforms), STREAM)
+    streams["key"][:, 0] = (uniforms * 4294967296.0).astype(np.int64)
     streams["key"][:, 1] = KEY
     streams["game"][:, 0] = games
-    streams["drawn"] = 4  # some, so that for `line_up` the turn has begun, whether an action draws or not
+    streams["drawn"] = 4  # some, so that for `align_streams` the turn has begun, whether an action draws or not
     return streams
 
 

@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from fivedice.agents.evaluation.breakdown import Tally, detail_of
+from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
 from fivedice.agents.evaluation.match import count_deals, count_games, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.policies.baselines import OPTIMAL, optimum
-from fivedice.agents.reports.tables import check_picture, detail_report, draw_detail, progress_bar, standings_report
+from fivedice.agents.reports.tables import (
+    breakdown_report,
+    check_picture,
+    draw_breakdown,
+    progress_bar,
+    standings_report,
+)
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy, View
 
@@ -27,7 +33,7 @@ def show_evaluation(
     seed: int,
     options: dict[str, Any] | None = None,
     luck: bool = True,
-    detail: bool = False,
+    breakdown: bool = False,
     plot: Path | None = None,
 ) -> None:
     """Play every contender against every other, and print how they did.
@@ -36,13 +42,13 @@ def show_evaluation(
         console: where.
         game, contenders, games, num_players, seed, options: as for `evaluate`.
         luck: whether to show the results with the luck taken out too, where the game is solved.
-        detail: whether to print where the points go, beside exact play where the game is solved for points.
+        breakdown: whether to print where the points go, beside exact play where the game is solved for points.
         plot: a file to draw the same in, or None.
     """
     record = game.make_options(num_players, options or {})
     if plot is not None:
         check_picture(plot)
-    sheet = detail_of(game) if detail or plot is not None else None
+    sheet = score_sheet_of(game) if breakdown or plot is not None else None
     values = point_values(game, record)
     policies = dict(contenders)
     if sheet is not None and values is not None and OPTIMAL.name not in policies:
@@ -50,8 +56,8 @@ def show_evaluation(
     plays_alone = len(policies) - len(contenders)
     lone = num_players == 1 or len(contenders) == 1
     deals = games if lone else count_deals(games, num_players)
-    tallies = {} if sheet is None else {name: Tally(sheet, deals) for name in policies}
-    by_number = list(tallies.values())
+    breakdowns = {} if sheet is None else {name: ScoreBreakdown(sheet, deals) for name in policies}
+    by_number = list(breakdowns.values())
 
     def watch(number: int, deals: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
         by_number[number].add(deals, view, actions)
@@ -78,9 +84,9 @@ def show_evaluation(
     title = f"{game.title}, {seats}, {standings[0].games} games{'' if lone else ' a pairing'}, seed {seed}"
     best = optimum(game, record)
     console.print(standings_report(standings, title=title, num_players=num_players, optimum=best))
-    if sheet is not None and detail:
-        console.print(detail_report(sheet, tallies))
+    if sheet is not None and breakdown:
+        console.print(breakdown_report(sheet, breakdowns))
     if sheet is not None and plot is not None:
         exact = next((name for name, policy in policies.items() if policy is OPTIMAL), None)
-        draw_detail(sheet, tallies, plot, title=title, yardstick=exact)
+        draw_breakdown(sheet, breakdowns, plot, title=title, yardstick=exact)
         console.print(f"Drawn: {plot}", highlight=False)

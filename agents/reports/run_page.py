@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from fivedice.agents.evaluation.breakdown import Detail, Tally, detail_of
+from fivedice.agents.evaluation.breakdown import ScoreBreakdown, ScoreSheet, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, evaluate
 from fivedice.agents.policies.baselines import GREEDY, optimum
 from fivedice.agents.policies.checkpoint import load_checkpoint, read_card
 from fivedice.agents.policies.files import write_whole
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.run_plots import Line, draw_lines, draw_pool
-from fivedice.agents.reports.tables import draw_detail, figure
+from fivedice.agents.reports.tables import draw_breakdown, figure
 from fivedice.agents.training.config import CONFIG
 from fivedice.agents.training.resume import FILE
 from fivedice.envs import load_game
@@ -214,7 +214,7 @@ def _wins(run: Run, out: Path) -> str:
     return (
         f"{_image(path, 'wins against each opponent over the run')}<p>Evaluations play the likeliest actions from "
         "every seat in turn, with 95 % intervals where they were logged; in training actions are drawn, and the "
-        "line is a running mean. <i>champion 1</i> is the best before, at the time.</p>"
+        "line is a running mean. <i>previous_best 1</i> is the best before, at the time.</p>"
     )
 
 
@@ -256,7 +256,7 @@ def _features(run: Run, out: Path) -> str:
     ]
     return (
         f"{_image(path, 'weights of features over the run')}<p>What one more of each feature is worth to the learner, "
-        "in the unit of what its base expects of an action; the mean over positions.</p>"
+        "in the unit of what its prior expects of an action; the mean over positions.</p>"
         f"{_table(['feature', 'weight at the end', 'of what'], rows)}"
     )
 
@@ -278,7 +278,7 @@ def _speed(run: Run, out: Path) -> str:
 def _boxes(run: Run, out: Path, games: int) -> str:
     best = run.folder / "best.safetensors"
     try:
-        detail = detail_of(run.game)
+        sheet = score_sheet_of(run.game)
         policies: dict[str, Policy] = {
             "best": load_checkpoint(best),
             "greedy": load("greedy"),
@@ -287,9 +287,9 @@ def _boxes(run: Run, out: Path, games: int) -> str:
     except ValueError as error:
         no_table = "there is no detailed table" in str(error)
         return "" if no_table else f"<p>{html.escape(str(error))}.</p>"
-    tallies = {}
+    breakdowns = {}
     for name, policy in policies.items():
-        tally = tallies[name] = Tally(detail, games)
+        breakdown = breakdowns[name] = ScoreBreakdown(sheet, games)
         evaluate(
             run.game,
             {name: policy},
@@ -297,30 +297,32 @@ def _boxes(run: Run, out: Path, games: int) -> str:
             num_players=run.num_players,
             seed=SEED,
             options=run.game.options_dict(run.options),
-            watch=partial(_write_down, tally),
+            watch=partial(_write_down, breakdown),
         )
     path = out / "boxes.png"
     title = f"{run.game.title}, {games:,} games, seed {SEED}"
-    write_whole(path, partial(_draw_boxes, detail, tallies, title))
+    write_whole(path, partial(_draw_boxes, sheet, breakdowns, title))
     tables = []
-    for measure in detail.measures:
-        columns = [tally.estimates(measure) for tally in tallies.values()]
+    for measure in sheet.measures:
+        columns = [breakdown.estimates(measure) for breakdown in breakdowns.values()]
         rows = [
             [row, *(_cell(estimate, measure.is_share) for estimate in estimates)]
-            for row, estimates in zip(detail.rows, zip(*columns, strict=True), strict=True)
+            for row, estimates in zip(sheet.rows, zip(*columns, strict=True), strict=True)
             if not all(np.isnan(estimate.mean) for estimate in estimates)
         ]
         total = ["Total", *(f"{sum(e.mean for e in column):.2f}" for column in columns)] if measure.adds_up else None
-        tables.append(f"<h3>{html.escape(measure.name)}</h3>{_table(['', *tallies], rows, total)}")
+        tables.append(f"<h3>{html.escape(measure.name)}</h3>{_table(['', *breakdowns], rows, total)}")
     return _image(path, "where the points go") + "".join(tables)
 
 
-def _write_down(tally: Tally, number: int, deals: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
-    tally.add(deals, view, actions)
+def _write_down(
+    breakdown: ScoreBreakdown, number: int, deals: NDArray[np.int64], view: View, actions: NDArray[np.int64]
+) -> None:
+    breakdown.add(deals, view, actions)
 
 
-def _draw_boxes(detail: Detail, tallies: Mapping[str, Tally], title: str, path: Path) -> None:
-    draw_detail(detail, tallies, path, title=title, yardstick="optimal", kind="png")
+def _draw_boxes(sheet: ScoreSheet, breakdowns: Mapping[str, ScoreBreakdown], title: str, path: Path) -> None:
+    draw_breakdown(sheet, breakdowns, path, title=title, yardstick="optimal", kind="png")
 
 
 def _cell(estimate: Estimate, is_share: bool) -> str:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from fivedice.agents.evaluation.breakdown import Detail, Measure, Tally
+from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown, ScoreSheet
 from fivedice.agents.evaluation.match import Estimate, Standing
 
 if TYPE_CHECKING:
@@ -98,20 +98,20 @@ def standings_report(standings: Sequence[Standing], *, title: str, num_players: 
     return Group(points, "", wins_table(standings, num_players=num_players))
 
 
-def detail_report(detail: Detail, tallies: Mapping[str, Tally]) -> Columns:
+def breakdown_report(sheet: ScoreSheet, breakdowns: Mapping[str, ScoreBreakdown]) -> Columns:
     """A table for each measure, side by side if there is room: a row for each row of the sheet, the contenders beside
     each other."""
-    return Columns([_measure_table(detail, measure, tallies) for measure in detail.measures], padding=(0, 2))
+    return Columns([_measure_table(sheet, measure, breakdowns) for measure in sheet.measures], padding=(0, 2))
 
 
-def _measure_table(detail: Detail, measure: Measure, tallies: Mapping[str, Tally]) -> RichTable:
-    columns = [tally.estimates(measure) for tally in tallies.values()]
+def _measure_table(sheet: ScoreSheet, measure: Measure, breakdowns: Mapping[str, ScoreBreakdown]) -> RichTable:
+    columns = [breakdown.estimates(measure) for breakdown in breakdowns.values()]
     widest = max(estimate.half_width for column in columns for estimate in column if not math.isnan(estimate.mean))
     table = plain_table(measure.name, f"± {_cell(measure, widest)} at most")
     table.add_column("")
-    for name in tallies:
+    for name in breakdowns:
         table.add_column(name, justify="right", overflow="fold", min_width=len("100.0 %"))
-    for row, estimates in zip(detail.rows, zip(*columns, strict=True), strict=True):
+    for row, estimates in zip(sheet.rows, zip(*columns, strict=True), strict=True):
         if not all(math.isnan(estimate.mean) for estimate in estimates):  # a row that has this figure
             table.add_row(row, *(_cell(measure, estimate.mean) for estimate in estimates))
     if measure.adds_up:
@@ -174,9 +174,9 @@ def check_picture(file: Path) -> None:
         raise ValueError("drawing needs matplotlib: pip install 'fivedice[plot]'")
 
 
-def draw_detail(
-    detail: Detail,
-    tallies: Mapping[str, Tally],
+def draw_breakdown(
+    sheet: ScoreSheet,
+    breakdowns: Mapping[str, ScoreBreakdown],
     file: Path,
     *,
     title: str,
@@ -186,7 +186,7 @@ def draw_detail(
     """Draw each measure of all rows as a panel of dots, one for each contender in each row, with 95 % intervals.
 
     Args:
-        detail, tallies: what is drawn.
+        sheet, breakdowns: what is drawn.
         file: where to.
         title: above the panels.
         yardstick: the contender that is drawn as a line for the others to be compared with.
@@ -194,15 +194,15 @@ def draw_detail(
     """
     from matplotlib.figure import Figure
 
-    measures = [measure for measure in detail.measures if measure.only_row is None]
-    picture = Figure(figsize=(3.4 * len(measures) + 1.2, 0.36 * len(detail.rows) + 1.6), layout="constrained")
+    measures = [measure for measure in sheet.measures if measure.only_row is None]
+    picture = Figure(figsize=(3.4 * len(measures) + 1.2, 0.36 * len(sheet.rows) + 1.6), layout="constrained")
     panels = picture.subplots(1, len(measures), sharey=True, squeeze=False)[0]
-    dots = [name for name in tallies if name != yardstick]
+    dots = [name for name in breakdowns if name != yardstick]
     for panel, measure in zip(panels, measures, strict=True):
-        for row in range(0, len(detail.rows), 2):
+        for row in range(0, len(sheet.rows), 2):
             panel.axhspan(row - 0.5, row + 0.5, color="0.95", zorder=0)
-        for number, (name, tally) in enumerate(tallies.items()):
-            estimates = tally.estimates(measure)
+        for number, (name, breakdown) in enumerate(breakdowns.items()):
+            estimates = breakdown.estimates(measure)
             scale = 100 if measure.is_share else 1
             means = [scale * estimate.mean for estimate in estimates]
             if name == yardstick:
@@ -223,13 +223,13 @@ def draw_detail(
                 zorder=3,
             )
         panel.set_title(f"{measure.name}, %" if measure.is_share else measure.name, fontsize=11)
-        panel.set_ylim(len(detail.rows) - 0.5, -0.5)
+        panel.set_ylim(len(sheet.rows) - 0.5, -0.5)
         panel.grid(axis="x", color="0.85", linewidth=0.7)
         panel.set_axisbelow(True)
         panel.tick_params(length=0)
         for side in panel.spines.values():
             side.set_visible(False)
-    panels[0].set_yticks(range(len(detail.rows)), detail.rows)
+    panels[0].set_yticks(range(len(sheet.rows)), sheet.rows)
     picture.suptitle(title, fontsize=12)
     handles, names = panels[0].get_legend_handles_labels()
     picture.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
-from fivedice.agents.policies.prior import BASES, Base, make_base
+from fivedice.agents.policies.prior import PRIORS, Prior, make_prior
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.core.option import Value
 
@@ -73,17 +73,17 @@ class TrainConfig:
     """At the start, a reward on top for each point of lead gained; it goes in a straight line to margin_coef_end."""
     margin_coef_end: Weight = 0.0
     """The reward on top at the end."""
-    standard_form: bool = True
-    """Show positions that come to the same as one, in games that have a standard form and without a base."""
-    base: Literal["greedy"] | None = None
+    canonical_form: bool = True
+    """Show positions that come to the same as one, in games that have a canonical form and without a prior."""
+    prior: Literal["greedy"] | None = None
     """A policy to start from: the learner sees what it would do, and learns where to differ from it."""
-    base_logit: Weight = 4.0
+    prior_logit: Weight = 4.0
     """The logit of its action at the start, against 0 for all others; with 4 it is followed two times in three."""
-    base_span: Weight = 0.0
-    """How many points an action may be behind the best in the eyes of the base to be shown, too; 0: the best alone."""
-    base_keep_span: Weight = 0.0
-    """The same for sets of dice to keep, of which the base knows most; base_span, if 0."""
-    base_features: bool = False
+    prior_span: Weight = 0.0
+    """How many points an action may be behind the best in the eyes of the prior to be shown, too; 0: the best alone."""
+    prior_keep_span: Weight = 0.0
+    """The same for sets of dice to keep, of which the prior knows most; prior_span, if 0."""
+    prior_features: bool = False
     """Show what each of these actions leaves behind, too, and learn one weight of it for all of them."""
     features_only: bool = False
     """Learn the weights of the features alone, and no logits of the actions' own, which many actions make noisy."""
@@ -157,20 +157,20 @@ class TrainConfig:
         if self.game in GAMES:  # any other is refused when the run starts
             self.options = load_game(self.game).parse_options(self.options)
 
-    def make_base(self) -> Base | None:
+    def make_prior(self) -> Prior | None:
         """What the learner starts from, if anything."""
-        policy = BASES[self.base] if self.base else None
-        return make_base(policy, self.base_span, self.base_keep_span, self.base_features)
+        policy = PRIORS[self.prior] if self.prior else None
+        return make_prior(policy, self.prior_span, self.prior_keep_span, self.prior_features)
 
     def network_settings(self) -> dict[str, Any]:
         """What the networks of a run, its snapshots and its start have in common; see `CheckpointPolicy.settings`."""
-        base, game = self.make_base(), load_game(self.game)
+        prior, game = self.make_prior(), load_game(self.game)
         return {
             "net_arch": list(self.net_arch),
             "activation": self.activation,
-            "standard_form": self.standard_form and game.standard is not None and base is None,
-            "base": self.base,
-            "base_span": base.span if base else 0.0,
-            "base_keep_span": base.keep_span if base else 0.0,
-            "base_features": base.feature_names(game) if base else [],
+            "canonical_form": self.canonical_form and game.canonical is not None and prior is None,
+            "prior": self.prior,
+            "prior_span": prior.span if prior else 0.0,
+            "prior_keep_span": prior.keep_span if prior else 0.0,
+            "prior_features": prior.feature_names(game) if prior else [],
         }

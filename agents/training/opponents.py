@@ -123,15 +123,15 @@ class OpponentPool:
         """The number that the next snapshot will get."""
         return self._next
 
-    def assign(self, noise: NDArray[np.float64]) -> NDArray[np.int64]:
-        """A policy number for each entry of `noise`, by the mix."""
-        kinds = np.minimum(np.searchsorted(self._shares, noise, side="right"), len(self.kinds) - 1)
+    def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+        """A policy number for each entry of `uniforms`, by the mix."""
+        kinds = np.minimum(np.searchsorted(self._shares, uniforms, side="right"), len(self.kinds) - 1)
         starts = np.concatenate([[0.0], self._shares])
-        within = (noise - starts[kinds]) / (starts[kinds + 1] - starts[kinds])  # uniform again, given the kind
+        within = (uniforms - starts[kinds]) / (starts[kinds + 1] - starts[kinds])  # uniform again, given the kind
         snapshots = np.array(list(self.steps))
         if not len(snapshots) and not set(SNAPSHOTS).isdisjoint(self.kinds):
             raise ValueError("there is no snapshot to play against yet; add one first")
-        numbers = np.empty(noise.shape, np.int64)
+        numbers = np.empty(uniforms.shape, np.int64)
         for place, kind in enumerate(self.kinds):
             dealt = kinds == place
             if kind == "current":

@@ -22,7 +22,7 @@ from fivedice.agents.evaluation.match import Estimate
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, describe, load_checkpoint, read_card, save_checkpoint
 from fivedice.agents.policies.files import digest, write_whole
 from fivedice.agents.training.config import TrainConfig
-from fivedice.agents.training.gate import Champion
+from fivedice.agents.training.gate import PreviousBest
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs.core.spec import Game, Options
@@ -41,8 +41,8 @@ class Resumable(Protocol):
     pool: OpponentPool
     model: MaskablePPO
     best: float
-    champions: list[Champion]
-    next_champion: int
+    previous_bests: list[PreviousBest]
+    next_best: int
 
     @property
     def steps(self) -> int:
@@ -54,8 +54,8 @@ def save_resume(training: Resumable) -> None:
     pool = training.pool
     for number, snapshot in pool.snapshots().items():
         _save_policy(snapshot, _snapshot_path(training.folder, number))
-    for champion in training.champions:
-        _save_policy(champion.policy, _champion_path(training.folder, champion.number))
+    for previous_best in training.previous_bests:
+        _save_policy(previous_best.policy, _best_path(training.folder, previous_best.number))
     kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it
     notes = {
         "steps": training.steps,
@@ -69,16 +69,16 @@ def save_resume(training: Resumable) -> None:
             "results": pool.results,
             "digests": {number: digest(snapshot.network.tensors) for number, snapshot in pool.snapshots().items()},
         },
-        "champions": [
+        "previous_bests": [
             {
-                "number": champion.number,
-                "digest": digest(champion.policy.network.tensors),
+                "number": previous_best.number,
+                "digest": digest(previous_best.policy.network.tensors),
                 "figures": {
                     name: [estimate.mean, estimate.half_width, estimate.count]
-                    for name, estimate in champion.figures.items()
+                    for name, estimate in previous_best.figures.items()
                 },
             }
-            for champion in training.champions
+            for previous_best in training.previous_bests
         ],
         "episodes": list(training.model.ep_info_buffer or []),
         "numpy": [kind, position, has_gauss, gauss],
@@ -97,7 +97,7 @@ def save_resume(training: Resumable) -> None:
 
 
 def _save_policy(policy: CheckpointPolicy, path: Path) -> None:
-    """Write a snapshot or a champion, which never change, unless it is there."""
+    """Write a snapshot or a previous_best, which never change, unless it is there."""
     if not path.exists():
         save_checkpoint(path, policy.card() | {"steps": int(policy.name.rpartition("-")[2])}, policy.network)
 
@@ -164,16 +164,16 @@ def _go_on(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDArra
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
     told = []
     training.best = notes["best"]
-    training.champions = []
-    for found in notes.get("champions", []):
-        path = _champion_path(training.folder, found["number"])
+    training.previous_bests = []
+    for found in notes.get("previous_bests", []):
+        path = _best_path(training.folder, found["number"])
         policy = _load_policy(path, "best", found.get("digest"), deterministic=True)
         figures = {name: Estimate(*figures) for name, figures in found["figures"].items()}
-        training.champions.append(Champion(found["number"], policy, figures))
-        training.next_champion = found["number"] + 1
+        training.previous_bests.append(PreviousBest(found["number"], policy, figures))
+        training.next_best = found["number"] + 1
     of_the_run = _files(training)
     if notes["reward"] != training.env.table.batch.reward:
-        training.best, training.champions = -float("inf"), []
+        training.best, training.previous_bests = -float("inf"), []
         told.append("reward differs from the stopped run's: the best checkpoint is chosen anew")
     batch, why_not = training.env.table.batch, ""
     if len(tensors["games.states"]) != batch.states.nbytes:
@@ -197,7 +197,7 @@ def _go_on(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDArra
 
 
 def _load_policy(path: Path, name: str, written: str | None, *, deterministic: bool) -> CheckpointPolicy:
-    """A snapshot or a champion, if its file holds the network of which the digest was written."""
+    """A snapshot or a previous_best, if its file holds the network of which the digest was written."""
     policy = load_checkpoint(path, deterministic=deterministic)
     if written not in (None, digest(policy.network.tensors)):  # None: by a version that wrote none
         raise ValueError(f"{path} is not the one that this run has written; it cannot be resumed")
@@ -209,18 +209,18 @@ def _snapshot_path(folder: Path, number: int) -> Path:
     return folder / "pool" / f"{number:06d}.safetensors"
 
 
-def _champion_path(folder: Path, number: int) -> Path:
-    return folder / "champions" / f"{number:06d}.safetensors"
+def _best_path(folder: Path, number: int) -> Path:
+    return folder / "previous_bests" / f"{number:06d}.safetensors"
 
 
 def _files(training: Resumable) -> set[Path]:
-    """Where the snapshots and champions of a run are kept."""
+    """Where the snapshots and previous_bests of a run are kept."""
     kept = {_snapshot_path(training.folder, number) for number in training.pool.snapshots()}
-    return kept | {_champion_path(training.folder, champion.number) for champion in training.champions}
+    return kept | {_best_path(training.folder, previous_best.number) for previous_best in training.previous_bests}
 
 
 def _remove_all_but(kept: set[Path], folder: Path) -> None:
-    for path in [*(folder / "pool").glob("*.safetensors"), *(folder / "champions").glob("*.safetensors")]:
+    for path in [*(folder / "pool").glob("*.safetensors"), *(folder / "previous_bests").glob("*.safetensors")]:
         if path not in kept:
             path.unlink()
 
@@ -249,7 +249,7 @@ def _restore_games(training: Resumable, tensors: dict[str, NDArray[Any]]) -> Non
     env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
     env.margins[:] = tensors["games.margins"]
     training.model._last_obs = env.show()
-    table.batch.streams[:] = streams  # a base was shown these decisions before, with noise that was drawn then
+    table.batch.streams[:] = streams  # a prior was shown these decisions before, with uniforms that were drawn then
     training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
 
 

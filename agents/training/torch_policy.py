@@ -1,8 +1,8 @@
 """A network that starts as another policy and learns where to differ from it.
 
-The base policy's action is shown beside the observation, one number an action, and its logit is raised by a learned
+The prior policy's action is shown beside the observation, one number an action, and its logit is raised by a learned
 weight: residual policy learning (Silver, Allen, Tenenbaum and Kaelbling, "Residual policy learning", 2018), here for
-discrete actions and PPO. At the start the own logits of the network are near 0, so the base is followed by and large.
+discrete actions and PPO. At the start the own logits of the network are near 0, so the prior is followed by and large.
 """
 
 from typing import Any, cast
@@ -15,10 +15,10 @@ from stable_baselines3.common.type_aliases import Schedule
 
 
 class ResidualExtractor(MlpExtractor):
-    """The hidden layers, with what the base would do passed on beside those of the policy.
+    """The hidden layers, with what the prior would do passed on beside those of the policy.
 
     The layers do not see the features of actions. From the last of the policy's, `query` makes the weight of each,
-    and what the base would do is corrected by their sum.
+    and what the prior would do is corrected by their sum.
     """
 
     def __init__(self, size: int, *args: Any, num_actions: int, num_features: int, **kwargs: Any) -> None:
@@ -28,18 +28,18 @@ class ResidualExtractor(MlpExtractor):
         self.latent_dim_pi += num_actions
 
     def weights(self, features: torch.Tensor) -> torch.Tensor:
-        """How much of what the base holds of an action one unit of each feature counts for, (N, num_features)."""
+        """How much of what the prior holds of an action one unit of each feature counts for, (N, num_features)."""
         weights: torch.Tensor = cast(torch.nn.Linear, self.query)(self.policy_net(features[:, : self.size]))
         return weights
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        """The policy's last hidden layer and what the base would do, corrected, (N, width + num_actions)."""
+        """The policy's last hidden layer and what the prior would do, corrected, (N, width + num_actions)."""
         hidden = self.policy_net(features[:, : self.size])
-        base = features[:, self.size - self.num_actions : self.size]
+        prior = features[:, self.size - self.num_actions : self.size]
         if self.query is not None:
             planes = features[:, self.size :].reshape(-1, self.num_features, self.num_actions)
-            base = base + (self.query(hidden)[:, None] @ planes)[:, 0]
-        return torch.cat([hidden, base], dim=1)
+            prior = prior + (self.query(hidden)[:, None] @ planes)[:, 0]
+        return torch.cat([hidden, prior], dim=1)
 
     def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
         """The value's last hidden layer, (N, width)."""
@@ -47,19 +47,19 @@ class ResidualExtractor(MlpExtractor):
 
 
 class ResidualPolicy(MaskableActorCriticPolicy):
-    """See the module. Observations end with one number for each action, what the base holds of it, and the features.
+    """See the module. Observations end with one number for each action, what the prior holds of it, and the features.
 
     Args:
-        base_logit: the weight of that number at the start.
+        prior_logit: the weight of that number at the start.
         num_features: how many further numbers for each action come after these.
         features_only: whether the last layer stays as it is: no action gets a logit of its own, and where to differ is
             learned by the weights of the features alone.
     """
 
     def __init__(
-        self, *args: Any, base_logit: float, num_features: int = 0, features_only: bool = False, **kwargs: Any
+        self, *args: Any, prior_logit: float, num_features: int = 0, features_only: bool = False, **kwargs: Any
     ) -> None:
-        self._base_logit, self._num_features, self._features_only = base_logit, num_features, features_only
+        self._prior_logit, self._num_features, self._features_only = prior_logit, num_features, features_only
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
@@ -77,7 +77,7 @@ class ResidualPolicy(MaskableActorCriticPolicy):
         with torch.no_grad():
             last = cast(torch.nn.Linear, self.action_net)
             weight = last.weight
-            weight[:, -self._num_actions :] = self._base_logit * torch.eye(self._num_actions)
+            weight[:, -self._num_actions :] = self._prior_logit * torch.eye(self._num_actions)
             query = cast(ResidualExtractor, self.mlp_extractor).query
             if query is not None:
                 query.weight.zero_()

@@ -19,10 +19,10 @@ from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
 from fivedice.agents.policies.baselines import OPTIMAL, is_solved
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, save_checkpoint
 from fivedice.agents.policies.network import Network
-from fivedice.agents.policies.prior import BASES
+from fivedice.agents.policies.prior import PRIORS
 from fivedice.agents.policies.registry import load
 from fivedice.agents.training.config import TrainConfig
-from fivedice.agents.training.gate import CHAMPIONS, WIN_RATE, Champion, forgotten, loses_to
+from fivedice.agents.training.gate import GATE_SIZE, WIN_RATE, PreviousBest, forgotten, loses_to
 from fivedice.agents.training.metrics import Watch
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import save_resume
@@ -73,7 +73,7 @@ class Training:
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
         check(config, self.num_players)
-        self.standard_form = config.network_settings()["standard_form"]
+        self.canonical_form = config.network_settings()["canonical_form"]
         if config.torch_threads:
             torch.set_num_threads(config.torch_threads)
             threadpool_limits(config.torch_threads, user_api="blas")  # the opponents' networks run on NumPy
@@ -88,21 +88,21 @@ class Training:
             num_players=self.num_players,
             reward=config.reward,
             reward_scale=config.reward_scale,
-            standard_form=self.standard_form,
-            base=BASES[config.base] if config.base else None,
-            base_span=config.base_span,
-            base_keep_span=config.base_keep_span,
-            base_features=config.base_features,
+            canonical_form=self.canonical_form,
+            prior=PRIORS[config.prior] if config.prior else None,
+            prior_span=config.prior_span,
+            prior_keep_span=config.prior_keep_span,
+            prior_features=config.prior_features,
             **options,
         )
-        self.feature_names = self.env.base.feature_names(self.game) if self.env.base else []
+        self.feature_names = self.env.prior.feature_names(self.game) if self.env.prior else []
         residual = {
-            "base_logit": config.base_logit,
+            "prior_logit": config.prior_logit,
             "num_features": len(self.feature_names),
             "features_only": config.features_only,
         }
         self.model = MaskablePPO(
-            ResidualPolicy if config.base else "MlpPolicy",
+            ResidualPolicy if config.prior else "MlpPolicy",
             self.env,
             learning_rate=lambda _: self._between(config.learning_rate, config.learning_rate_end),
             n_steps=config.n_steps,
@@ -118,7 +118,7 @@ class Training:
             policy_kwargs={
                 "net_arch": list(config.net_arch),
                 "activation_fn": ACTIVATIONS[config.activation],
-                **(residual if config.base else {}),
+                **(residual if config.prior else {}),
             },
             seed=config.seed,  # of the environment, too
             device=config.device,
@@ -131,8 +131,8 @@ class Training:
         # In evaluations; exact play, where it is an opponent, too.
         self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
         self.best = -float("inf")
-        self.champions: list[Champion] = []  # the last bests, oldest first
-        self.next_champion = 0  # its number
+        self.previous_bests: list[PreviousBest] = []  # the last bests, oldest first
+        self.next_best = 0  # its number
         self._forgot: tuple[str, ...] = ()
         self._checking = 0.0  # seconds spent on checks of new bests
         self.add_snapshot()
@@ -196,9 +196,9 @@ class Training:
         if is_best:
             self.best = measure
             self.save(self.folder / "best.safetensors", evaluation)
-            champion = Champion(self.next_champion, self.policy(name=f"best-{self.steps:09d}"), evaluation)
-            self.next_champion += 1
-            self.champions = [*self.champions, champion][-CHAMPIONS:]
+            previous_best = PreviousBest(self.next_best, self.policy(name=f"best-{self.steps:09d}"), evaluation)
+            self.next_best += 1
+            self.previous_bests = [*self.previous_bests, previous_best][-GATE_SIZE:]
         save_resume(self)
         return evaluation
 
@@ -209,17 +209,17 @@ class Training:
         """
         started = time.monotonic()
         found = {
-            f"{WIN_RATE}champion_{back}": self._play(champion.policy, self.config.check_games).wins[
-                champion.policy.name
+            f"{WIN_RATE}previous_best_{back}": self._play(previous_best.policy, self.config.check_games).wins[
+                previous_best.policy.name
             ]
-            for back, champion in enumerate(reversed(self.champions), 1)
+            for back, previous_best in enumerate(reversed(self.previous_bests), 1)
         }
-        champions = {name.removeprefix(WIN_RATE): figure for name, figure in found.items()}
+        previous_bests = {name.removeprefix(WIN_RATE): figure for name, figure in found.items()}
         if is_solved(self.game, self.options) and OPTIMAL.name not in self.rivals:
             found[f"{WIN_RATE}optimal"] = self._play(OPTIMAL, self.config.check_games).wins[OPTIMAL.name]
-        before = self.champions[-1].figures if self.champions else {}
-        yardsticks = {name: figure for name, figure in before.items() if "champion" not in name}
-        self._forgot = tuple(forgotten(evaluation | found, yardsticks, champions, 1 / self.num_players))
+        before = self.previous_bests[-1].figures if self.previous_bests else {}
+        yardsticks = {name: figure for name, figure in before.items() if "previous_best" not in name}
+        self._forgot = tuple(forgotten(evaluation | found, yardsticks, previous_bests, 1 / self.num_players))
         self.model.logger.record("eval/forgotten", len(self._forgot))
         self._checking += time.monotonic() - started
         self.model.logger.record("time/share_of_checks", self._checking / (time.monotonic() - self._started))
@@ -239,7 +239,7 @@ class Training:
             self.env.table.batch.num_actions,
             self.config.net_arch,
             self.config.activation,
-            residual=self.env.base is not None,
+            residual=self.env.prior is not None,
             num_features=len(self.feature_names),
         )
         return CheckpointPolicy(
@@ -247,8 +247,8 @@ class Training:
             self.game,
             self.options,
             network,
-            standard_form=self.standard_form,
-            base=self.env.base,
+            canonical_form=self.canonical_form,
+            prior=self.env.prior,
             deterministic=deterministic,
         )
 
@@ -313,11 +313,11 @@ def check(config: TrainConfig, num_players: int) -> None:
     game = load_game(config.game)
     if config.opponents.optimal and not is_solved(game, game.make_options(num_players, config.options)):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
-    base = config.make_base()
-    if base is not None:
-        base.check(game)
-    if config.features_only and not config.base_features:
-        raise ValueError("features_only learns the weights of features; show them by base_features")
+    prior = config.make_prior()
+    if prior is not None:
+        prior.check(game)
+    if config.features_only and not config.prior_features:
+        raise ValueError("features_only learns the weights of features; show them by prior_features")
     weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
     for name, value in (vars(config) | weights).items():
         may_be_infinite = name in ("max_grad_norm", "target_kl")  # for none

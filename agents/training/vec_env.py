@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
-from fivedice.agents.policies.prior import MOST_SPANS, make_base
+from fivedice.agents.policies.prior import MOST_SPANS, make_prior
 from fivedice.envs import load_game
 from fivedice.envs.api.table import Opponents, Outcome, Table, load_policy
 from fivedice.envs.core.batch import Rows, find_illegal, one_for_each
-from fivedice.envs.core.canonical import show_standard
+from fivedice.envs.core.canonical import canonical_view
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy
 
@@ -39,14 +39,14 @@ class SeatVecEnv(VecEnv):
         num_envs: how many games.
         opponents, seat, num_players, reward, options: as for `Table`.
         reward_scale: what a reward is multiplied with.
-        standard_form: whether positions that come to the same are shown as one (`fivedice.envs.core.canonical`).
+        canonical_form: whether positions that come to the same are shown as one (`fivedice.envs.core.canonical`).
         Actions are
             then those of the positions shown.
-        base: a policy, or its name, of which each observation ends with what it would do, (size + num_actions,): 1 for
-            its action, else 0. Not together with `standard_form`.
-        base_span, base_keep_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so
+        prior: a policy, or its name, of which each observation ends with what it would do, (size + num_actions,): 1 for
+            its action, else 0. Not together with `canonical_form`.
+        prior_span, prior_keep_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so
             much less; the second for sets of dice to keep, 0 for the same.
-        base_features: whether observations go on with the features of each action (`Base.shown`).
+        prior_features: whether observations go on with the features of each action (`Prior.shown`).
 
     Attributes:
         margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
@@ -64,11 +64,11 @@ class SeatVecEnv(VecEnv):
         num_players: int | None = None,
         reward: str | None = None,
         reward_scale: float = 1.0,
-        standard_form: bool = False,
-        base: str | Path | Policy | None = None,
-        base_span: float = 0.0,
-        base_keep_span: float = 0.0,
-        base_features: bool = False,
+        canonical_form: bool = False,
+        prior: str | Path | Policy | None = None,
+        prior_span: float = 0.0,
+        prior_keep_span: float = 0.0,
+        prior_features: bool = False,
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
@@ -78,22 +78,25 @@ class SeatVecEnv(VecEnv):
         if not isinstance(reward_scale, (int, float)) or not np.isfinite(reward_scale):
             raise ValueError(f"reward_scale={reward_scale!r} is not possible; use a finite number")
         self.reward_scale = reward_scale
-        policy = None if base is None else load_policy(base)
-        self.standard_form, self.base = standard_form, make_base(policy, base_span, base_keep_span, base_features)
-        if self.base is not None:
-            self.base.check(self.game)
-        if standard_form and self.game.standard is None:
-            raise ValueError(f"{self.game.title} has no standard form; leave standard_form at False")
-        if standard_form and base is not None:
+        policy = None if prior is None else load_policy(prior)
+        self.canonical_form, self.prior = (
+            canonical_form,
+            make_prior(policy, prior_span, prior_keep_span, prior_features),
+        )
+        if self.prior is not None:
+            self.prior.check(self.game)
+        if canonical_form and self.game.canonical is None:
+            raise ValueError(f"{self.game.title} has no canonical form; leave canonical_form at False")
+        if canonical_form and prior is not None:
             raise ValueError(
-                "a base shows its actions, which have other numbers in standard forms; leave out one of them"
+                "a prior shows its actions, which have other numbers in canonical forms; leave out one of them"
             )
         self.margin_coef = 0.0
         self.render_mode = None
         low, high = self.table.batch.layout.bounds()
         actions = spaces.Discrete(self.table.batch.num_actions)
-        if self.base is not None:
-            features = len(self.base.feature_names(self.game)) * int(actions.n)
+        if self.prior is not None:
+            features = len(self.prior.feature_names(self.game)) * int(actions.n)
             low, high = np.pad(low, (0, int(actions.n))), np.pad(high, (0, int(actions.n)), constant_values=1.0)
             low = np.pad(low, (0, features), constant_values=-MOST_SPANS)
             high = np.pad(high, (0, features), constant_values=MOST_SPANS)
@@ -122,11 +125,11 @@ class SeatVecEnv(VecEnv):
         """Take the actions that `step_wait` carries out."""
         self.table.require_reset("step")
         actions = one_for_each(actions, self.num_envs)
-        masks = self._shown.masks if self.standard_form else self.table.batch.masks
+        masks = self._shown.masks if self.canonical_form else self.table.batch.masks
         row = find_illegal(self.table.batch.all_rows, actions, masks)
         if row >= 0:
             raise ValueError(f"game {row}: {self._explain_illegal(row, int(actions[row]))}. {MASKED}")
-        self._actions = self._shown.names(actions) if self.standard_form else actions
+        self._actions = self._shown.names(actions) if self.canonical_form else actions
 
     def step_wait(self) -> VecEnvStepReturn:
         """Carry out the actions, let the others play, and start the next game where one is over."""
@@ -165,17 +168,17 @@ class SeatVecEnv(VecEnv):
     def show(self) -> NDArray[np.float32]:
         """The decisions that wait, (N, size) float32."""
         batch = self.table.batch
-        if self.base is not None:
-            return np.concatenate([batch.observations, self.base.shown(batch.view())], axis=1)
-        if not self.standard_form:
+        if self.prior is not None:
+            return np.concatenate([batch.observations, self.prior.shown(batch.view())], axis=1)
+        if not self.canonical_form:
             return batch.observations.copy()
-        self._shown = show_standard(self.game, batch.options, batch.states, self.table.seats)
+        self._shown = canonical_view(self.game, batch.options, batch.states, self.table.seats)
         return self._shown.observations
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (N, num_actions)."""
         self.table.require_reset("action_masks")
-        masks = self._shown.masks if self.standard_form else self.table.batch.masks
+        masks = self._shown.masks if self.canonical_form else self.table.batch.masks
         return masks.astype(np.bool_)
 
     def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> Any:
@@ -206,22 +209,22 @@ class SeatVecEnv(VecEnv):
 
     def _explain_illegal(self, row: int, action: int) -> str:
         batch = self.table.batch
-        if not self.standard_form:
+        if not self.canonical_form:
             return batch.explain_illegal(row, action)
         names = [
             f"{legal} ({self.game.name_action(batch.states[row], batch.options, self._shown.actions[row, legal])})"
             for legal in np.flatnonzero(self._shown.masks[row])
         ]
-        return f"action {action} is not legal in the standard form that is shown; legal are {', '.join(names)}"
+        return f"action {action} is not legal in the canonical form that is shown; legal are {', '.join(names)}"
 
     def _last_observations(self, finished: Rows, outcome: Outcome) -> NDArray[np.float32]:
-        if self.base is not None:
+        if self.prior is not None:
             shape = self.observation_space.shape or ()
             return np.pad(outcome.observations, ((0, 0), (0, shape[0] - outcome.observations.shape[1])))
-        if not self.standard_form:
+        if not self.canonical_form:
             return outcome.observations
         batch, seats = self.table.batch, self.table.seats[finished]
-        return show_standard(self.game, batch.options, batch.states[finished], seats).observations
+        return canonical_view(self.game, batch.options, batch.states[finished], seats).observations
 
     def _get_indices(self, indices: VecEnvIndices) -> Iterable[int]:
         return range(self.num_envs) if indices is None else [indices] if isinstance(indices, int) else indices

@@ -26,8 +26,8 @@ LEARNER = -1  # in `Table.seated`: the learner's own seat
 class Lineup(Protocol):
     """Who may sit down against the learner."""
 
-    def assign(self, noise: NDArray[np.float64]) -> NDArray[np.int64]:
-        """A policy number for each of (R, num_players - 1) seats, in turn order after the learner, given noise."""
+    def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+        """A policy number for each of (R, num_players - 1) seats, in turn order after the learner, given uniforms."""
 
     def policy(self, number: int) -> Policy:
         """The policy with this number."""
@@ -46,9 +46,9 @@ class FixedLineup:
             if check is not None:
                 check(game, options)
 
-    def assign(self, noise: NDArray[np.float64]) -> NDArray[np.int64]:
+    def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `Lineup`."""
-        return np.tile(np.arange(len(self._policies)), (len(noise), 1))
+        return np.tile(np.arange(len(self._policies)), (len(uniforms), 1))
 
     def policy(self, number: int) -> Policy:
         """See `Lineup`."""
@@ -195,14 +195,16 @@ class Table:
         players = self.batch.num_players
         streams = np.full(len(rows), SEATING, np.int64)
         if self.seat == "random":
-            self.seats[rows] = (self.batch.noise(rows, streams) * players).astype(np.int64)
+            self.seats[rows] = (self.batch.uniforms(rows, streams) * players).astype(np.int64)
         else:
             self.seats[rows] = self.seat
-        noise = np.stack([self.batch.noise(rows, streams) for _ in range(players - 1)], axis=1) if players > 1 else None
+        uniforms = (
+            np.stack([self.batch.uniforms(rows, streams) for _ in range(players - 1)], axis=1) if players > 1 else None
+        )
         self.seated[rows] = LEARNER
-        if noise is not None:
+        if uniforms is not None:
             others = (self.seats[rows][:, None] + np.arange(1, players)) % players
-            self.seated[rows[:, None], others] = self.lineup.assign(noise)
+            self.seated[rows[:, None], others] = self.lineup.assign(uniforms)
         self.paid[rows] = 0.0
         self._play_on(rows)
         self.owed[rows], self.paid[rows] = self.paid[rows], 0.0

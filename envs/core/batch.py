@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.core.chance import MAX_SEATS, NOISE, SCRIPT, fill_noise, new_script, new_streams
+from fivedice.envs.core.chance import MAX_SEATS, SCRIPT, UNIFORMS, fill_uniforms, new_script, new_streams
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import is_whole
 from fivedice.envs.core.reward import REWARDS, WIN, pay, reward_kind
@@ -52,7 +52,7 @@ def make_loops(game: Game) -> Loops:
 
     def make_step(for_points: bool) -> Callable[..., None]:
         # There are two of them, since what is needed only where each step is paid would take registers from the other.
-        @kernel(apart=True)
+        @kernel(noalias=True)
         def step(
             rows: Rows,
             actions: NDArray[np.int64],
@@ -110,7 +110,7 @@ def make_loops(game: Game) -> Loops:
 
         return step
 
-    @kernel(apart=True)
+    @kernel(noalias=True)
     def show(
         rows: Rows,
         states: Any,
@@ -125,7 +125,7 @@ def make_loops(game: Game) -> Loops:
             legal_actions(states[row], options, masks[row])
             observe(states[row], options, movers[row], observations[row])
 
-    @kernel(apart=True)
+    @kernel(noalias=True)
     def write(
         rows: Rows,
         seats: NDArray[np.int8],
@@ -163,7 +163,7 @@ def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]
     return -1
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def find_wrong_row(rows: Rows, num_games: int, distinct: bool) -> int:
     """The place in `rows` of the first that there is not, or that stands there already if it must not, or -1."""
     seen = np.zeros(num_games, np.bool_)
@@ -405,17 +405,19 @@ class Batch:
         )
 
     def view(self, rows: Rows | None = None) -> View:
-        """The decisions that wait in `rows` (all, if None), with fresh noise, as policies take them."""
+        """The decisions that wait in `rows` (all, if None), with fresh uniforms, as policies take them."""
         rows = self._checked_rows(rows)
         seats = self.movers[rows]
-        noise = self.noise(rows, NOISE + seats.astype(np.int64))
-        return View(self.game, self.options, self.states[rows], seats, self.observations[rows], self.masks[rows], noise)
+        uniforms = self.uniforms(rows, UNIFORMS + seats.astype(np.int64))
+        return View(
+            self.game, self.options, self.states[rows], seats, self.observations[rows], self.masks[rows], uniforms
+        )
 
-    def noise(self, rows: Rows, streams: NDArray[np.int64]) -> NDArray[np.float64]:
+    def uniforms(self, rows: Rows, streams: NDArray[np.int64]) -> NDArray[np.float64]:
         """The next number in [0, 1) of one stream of each of `rows`, (R,)."""
-        noise = np.empty(len(rows))
-        fill_noise(rows, streams, self.streams, noise)
-        return noise
+        uniforms = np.empty(len(rows))
+        fill_uniforms(rows, streams, self.streams, uniforms)
+        return uniforms
 
     def observe(self, rows: Rows, seats: NDArray[np.int8]) -> NDArray[np.float32]:
         """What one seat of each of `rows` sees, (R, size) float32."""

@@ -1,8 +1,8 @@
-"""Standard forms: positions that come to the same for a seat, told as one of them.
+"""Canonical forms: positions that come to the same for a seat, told as one of them.
 
 Where the rules treat names alike, as those of the characters in Yahtzee Jr., positions that differ in the names alone
-have the same future. A game may say which of them stands for all (`Game.standard`); whoever learns or plays on standard
-forms learns each such position once, and plays its twins alike.
+have the same future. A game may say which of them stands for all (`Game.canonical`); whoever learns or plays on
+canonical forms learns each such position once, and plays its twins alike.
 """
 
 from collections.abc import Callable
@@ -16,23 +16,25 @@ from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Game, Options
 
 
-class Standard(NamedTuple):
-    """N decisions in standard form."""
+class CanonicalView(NamedTuple):
+    """N decisions in canonical form."""
 
     observations: NDArray[np.float32]  # (N, size) what the seats see there
     masks: NDArray[np.int8]  # (N, num_actions) 1 for each legal action there, one of those that come to the same
     actions: NDArray[np.int64]  # (N, num_actions) which action each is in the position itself
 
     def names(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Actions (N,) taken in the standard forms, as those in the positions themselves."""
+        """Actions (N,) taken in the canonical forms, as those in the positions themselves."""
         named: NDArray[np.int64] = self.actions[np.arange(len(actions)), actions]
         return named
 
 
-def show_standard(game: Game, options: Options, states: NDArray[np.void], seats: NDArray[np.integer[Any]]) -> Standard:
-    """What `seats` (N,) see of the standard forms of `states` (N,); masks are empty for seats that are not to move."""
+def canonical_view(
+    game: Game, options: Options, states: NDArray[np.void], seats: NDArray[np.integer[Any]]
+) -> CanonicalView:
+    """What `seats` (N,) see of the canonical forms of `states` (N,); masks are empty for seats that are not to move."""
     size, num_actions = _sizes(game, options.tobytes())
-    shown = Standard(
+    shown = CanonicalView(
         np.empty((len(states), size), np.float32),
         np.empty((len(states), num_actions), np.int8),
         np.empty((len(states), num_actions), np.int64),
@@ -51,10 +53,10 @@ def _sizes(game: Game, options: bytes) -> tuple[int, int]:
 
 @cache
 def _make_show(game: Game) -> Callable[..., None]:
-    standard, observe = game.standard, game.observe
+    standard, observe = game.canonical, game.observe
     current_player, legal_actions = game.rules.current_player, game.rules.legal_actions
     if standard is None:
-        raise ValueError(f"{game.title} has no standard form")
+        raise ValueError(f"{game.title} has no canonical form")
 
     @kernel
     def show(

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from fivedice.envs.core.kernel import kernel, wrapping_product
 
 MAX_SEATS = 6
-NOISE = MAX_SEATS  # stream NOISE + seat holds the random numbers of the policy in that seat
+UNIFORMS = MAX_SEATS  # stream UNIFORMS + seat holds the random numbers of the policy in that seat
 SEATING = 2 * MAX_SEATS  # the stream that decides who sits where
-TURN = 64  # draws that `line_up` sets aside for a turn; few turns take as many, and one that does has another so many
+TURN = 64  # draws that `align_streams` reserves for a turn; a longer turn reserves another block
 BLANK = 0  # in a script
 
 STREAM = np.dtype(
@@ -148,14 +148,16 @@ def draw_one(choices: NDArray[np.integer[Any]], seat: int, chance: Chance) -> in
 
 
 @kernel
-def fill_noise(rows: NDArray[np.int64], which: NDArray[np.int64], streams: Any, noise: NDArray[np.float64]) -> None:
+def fill_uniforms(
+    rows: NDArray[np.int64], which: NDArray[np.int64], streams: Any, uniforms: NDArray[np.float64]
+) -> None:
     """Write a number in [0, 1) for each of `rows` (R,) from its stream `which` (R,)."""
     for i in range(len(rows)):
-        noise[i] = word(streams[rows[i]], which[i]) / 4294967296.0
+        uniforms[i] = word(streams[rows[i]], which[i]) / 4294967296.0
 
 
 @kernel
-def line_up(rows: NDArray[np.int64], movers: NDArray[np.int8], streams: Any) -> None:
+def align_streams(rows: NDArray[np.int64], movers: NDArray[np.int8], streams: Any) -> None:
     """Let every seat that waits in `rows` (R,) go on with its next whole `TURN` of draws; `movers` (N,) does not wait.
 
     Two games that have parted then meet the same dice again from each seat's next turn on, however many were thrown.
@@ -164,7 +166,7 @@ def line_up(rows: NDArray[np.int64], movers: NDArray[np.int8], streams: Any) -> 
         stream = streams[row]
         for seat in range(MAX_SEATS):
             if seat != movers[row]:
-                for which in (seat, NOISE + seat):
+                for which in (seat, UNIFORMS + seat):
                     stream["drawn"][which] = (stream["drawn"][which] + TURN - 1) // TURN * TURN
                 stream["words"][seat] = 0
         stream["words"][MAX_SEATS] = 0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs.core.chance import MAX_SEATS, Chance, roll_dice
 from fivedice.envs.core.kernel import kernel, plain
-from fivedice.envs.core.spec import Piece
+from fivedice.envs.core.spec import Field
 
 NUM_DICE = 5
 SIDES = 6
@@ -116,7 +116,7 @@ def is_three_and_two(dice: Dice) -> bool:
 
 @kernel
 def name_keeps(dice: Dice, actions: NDArray[np.int64]) -> None:
-    """Write for each set of slots in a standard form (`fivedice.envs.core.canonical`) which set it is in the position.
+    """Write for each set of slots in a canonical form (`fivedice.envs.core.canonical`) which set it is in the position.
 
     The single slots, ``actions[1 << slot]``, are written already. Of the sets that keep the same faces only one is
     named, the one with the first slots of each face; the others become -1.
@@ -133,22 +133,22 @@ def name_keeps(dice: Dice, actions: NDArray[np.int64]) -> None:
                     actions[keep] = -1
 
 
-TURN_SIZE = NUM_DICE * SIDES + SIDES + 3  # of `turn_pieces`, besides a number for each seat
+TURN_SIZE = NUM_DICE * SIDES + SIDES + 3  # of `turn_fields`, besides a number for each seat
 
 
-def turn_pieces(num_players: int) -> list[Piece]:
+def turn_fields(num_players: int) -> list[Field]:
     """What every seat sees of a turn of five dice: who is to move, the dice, the throws left."""
     return [
-        Piece("mover", (num_players,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
-        Piece("dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot"),
-        Piece("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
-        Piece("throws_left", (3,), 0, 1, "0, 1 or 2 throws left, one-hot"),
+        Field("mover", (num_players,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
+        Field("dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot"),
+        Field("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
+        Field("throws_left", (3,), 0, 1, "0, 1 or 2 throws left, one-hot"),
     ]
 
 
 @kernel
 def show_dice(dice: Dice, out: NDArray[np.float32]) -> None:
-    """Write the pieces `dice` and `dice_counts` into the zeros of `out`."""
+    """Write the fields `dice` and `dice_counts` into the zeros of `out`."""
     for slot in range(NUM_DICE):
         out[slot * SIDES + int(dice[slot]) - 1] = 1.0
     for face in range(SIDES):
@@ -170,7 +170,7 @@ def seat_after(seat: int, turns: int, num_players: int) -> int:
 
 @kernel(inline=True)
 def show_mover(state: Any, num_players: int, seat: int, is_over: bool, out: NDArray[np.float32]) -> None:
-    """Write the first of `turn_pieces` as `seat` sees it into `out`. The state has the field ``player``."""
+    """Write the first of `turn_fields` as `seat` sees it into `out`. The state has the field ``player``."""
     for i in range(MAX_SEATS):  # as many zeros at any table, which is quicker; the dice are written over the rest
         out[i] = 0.0
     out[seat_after(int(state["player"]), num_players - seat, num_players)] = not is_over
@@ -178,7 +178,7 @@ def show_mover(state: Any, num_players: int, seat: int, is_over: bool, out: NDAr
 
 @kernel(inline=True)
 def show_throw(state: Any, number: int, num_players: int, out: NDArray[np.float32]) -> int:
-    """Write the others of `turn_pieces` into `out`; returns where the next piece starts.
+    """Write the others of `turn_fields` into `out`; returns where the next field starts.
 
     The state has the fields ``dice``, of which `number` is the throw number, and ``throws_left``.
     """

@@ -45,7 +45,7 @@ def _stamp(source: str) -> str:
     return digest.hexdigest()
 
 
-class _Apart(Compiler):
+class _NoAlias(Compiler):
     """Compiles a function for arrays that share no memory, so that none of them need be read again after a write."""
 
     def define_pipelines(self) -> Any:
@@ -167,13 +167,13 @@ def _closure_names(function: Callable[..., Any]) -> tuple[Any, ...]:
 @overload
 def kernel(function: F) -> F: ...
 @overload
-def kernel(*, inline: bool = ..., makes_arrays: bool = ..., apart: bool = ...) -> Callable[[F], F]: ...
+def kernel(*, inline: bool = ..., allocates: bool = ..., noalias: bool = ...) -> Callable[[F], F]: ...
 def kernel(
     function: Callable[..., Any] | None = None,
     *,
     inline: bool = False,
-    makes_arrays: bool = False,
-    apart: bool = False,
+    allocates: bool = False,
+    noalias: bool = False,
 ) -> Any:
     """Compile `function` on its first call, or load its machine code if no source has changed since.
 
@@ -183,17 +183,17 @@ def kernel(
     Args:
         function: what to compile.
         inline: whether it becomes part of every kernel that calls it, for short ones that are called for each decision.
-        makes_arrays: whether it makes or returns arrays. The others do not count who holds an array, which would cost
+        allocates: whether it makes or returns arrays. The others do not count who holds an array, which would cost
             more than many a rule.
-        apart: whether the arrays it writes share no memory with any other, so that the compiler may keep what it has
+        noalias: whether the arrays it writes share no memory with any other, so that the compiler may keep what it has
             read and write several numbers at once.
     """
     if function is None:
-        return partial(kernel, inline=inline, makes_arrays=makes_arrays, apart=apart)
-    if not makes_arrays and "ndarray" in str(function.__annotations__.get("return")).lower():
-        raise TypeError(f"{function.__qualname__} returns an array: @kernel(makes_arrays=True)")
-    compiler = {"pipeline_class": _Apart} if apart else {}
-    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=makes_arrays, **compiler)(function)
+        return partial(kernel, inline=inline, allocates=allocates, noalias=noalias)
+    if not allocates and "ndarray" in str(function.__annotations__.get("return")).lower():
+        raise TypeError(f"{function.__qualname__} returns an array: @kernel(allocates=True)")
+    compiler = {"pipeline_class": _NoAlias} if noalias else {}
+    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=allocates, **compiler)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
         with contextlib.suppress(RuntimeError):  # no folder to write to: compile in each process
             dispatcher._cache = _ProjectCache(function)

@@ -19,7 +19,7 @@ NTH_OF_BYTE = np.array(
     [([bit for bit in range(8) if (byte >> bit) & 1] + [0] * 8)[:8] for byte in range(256)], np.uint8
 )
 BLOCK = 128  # rows that are played to the end before the next ones, so that they stay in the nearest cache
-MOST_STEPS = 64  # for which noise is made at once
+MOST_STEPS = 64  # for which uniforms are drawn at once
 
 
 def play_random(batch: Batch, steps: int, generator: np.random.Generator) -> None:
@@ -40,13 +40,13 @@ def play_random(batch: Batch, steps: int, generator: np.random.Generator) -> Non
         raise ValueError(f"game {empty} has no decision to make: it is over, or reset() was not called")
     play, actions = make_play(batch.step_loop), np.empty(batch.num_games, np.int64)
     while steps > 0:
-        noise = generator.random((min(steps, MOST_STEPS), batch.num_games), np.float32)
+        uniforms = generator.random((min(steps, MOST_STEPS), batch.num_games), np.float32)
 
-        def play_part(part: slice, share: int, noise: NDArray[np.float32] = noise) -> None:
-            play(batch.all_rows[part], actions[part], noise[:, part], *batch.arrays(share))
+        def play_part(part: slice, share: int, uniforms: NDArray[np.float32] = uniforms) -> None:
+            play(batch.all_rows[part], actions[part], uniforms[:, part], *batch.arrays(share))
 
         batch.share_out(batch.num_games, play_part)
-        steps -= len(noise)
+        steps -= len(uniforms)
 
 
 @cache
@@ -54,36 +54,36 @@ def make_play(step: Callable[..., None]) -> Callable[..., None]:
     """The loop over decisions for one of a batch's loops over rows."""
 
     @kernel
-    def play(rows: NDArray[np.int64], actions: NDArray[np.int64], noise: NDArray[np.float32], *arrays: Any) -> None:
-        """Play ``len(noise)`` decisions in each of `rows`; `actions` (R,) is room for those of one step."""
+    def play(rows: NDArray[np.int64], actions: NDArray[np.int64], uniforms: NDArray[np.float32], *arrays: Any) -> None:
+        """Play ``len(uniforms)`` decisions in each of `rows`; `actions` (R,) is room for those of one step."""
         masks = arrays[-2]
         for first in range(0, len(rows), BLOCK):
             block, chosen = rows[first : first + BLOCK], actions[first : first + BLOCK]
-            for now in range(len(noise)):
+            for now in range(len(uniforms)):
                 for i in range(len(block)):
-                    chosen[i] = pick_one(masks[block[i]], noise[now, first + i])
+                    chosen[i] = pick_one(masks[block[i]], uniforms[now, first + i])
                 step(block, chosen, True, *arrays)
 
     return play
 
 
 @kernel
-def pick(masks: NDArray[np.int8], noise: NDArray[np.floating[Any]], actions: NDArray[np.int64]) -> None:
-    """Write into `actions` (N,) the legal action of each row that `noise` (N,) points at."""
+def pick(masks: NDArray[np.int8], uniforms: NDArray[np.floating[Any]], actions: NDArray[np.int64]) -> None:
+    """Write into `actions` (N,) the legal action of each row that `uniforms` (N,) points at."""
     for row in range(len(masks)):
-        actions[row] = pick_one(masks[row], noise[row])
+        actions[row] = pick_one(masks[row], uniforms[row])
 
 
 @kernel(inline=True)
-def pick_one(mask: NDArray[np.int8], noise: float) -> int:
-    """The k-th legal action, where `noise` in [0, 1) chooses k; of no meaning if nothing is legal."""
+def pick_one(mask: NDArray[np.int8], uniforms: float) -> int:
+    """The k-th legal action, where `uniforms` in [0, 1) chooses k; of no meaning if nothing is legal."""
     if len(mask) <= MOST_BITS:
         legal = legal_in(mask, 0, len(mask))
-        return nth(legal, int(float(noise) * count_bits(legal)))
+        return nth(legal, int(float(uniforms) * count_bits(legal)))
     number = 0
     for action in range(len(mask)):
         number += int(mask[action])
-    left = int(float(noise) * number)  # legal actions before the one that is picked
+    left = int(float(uniforms) * number)  # legal actions before the one that is picked
     for first in range(0, len(mask), STRIDE):
         legal = legal_in(mask, first, min(len(mask), first + STRIDE))
         number = count_bits(legal)

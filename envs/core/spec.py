@@ -57,7 +57,7 @@ def never(state: State, options: Options) -> bool:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Field:
     """One named part of an observation."""
 
     name: str
@@ -73,33 +73,33 @@ class Piece:
 
 
 class Layout:
-    """An observation as a table: its pieces in the order in which they stand in the flat float32 vector, and their
+    """An observation as a table: its fields in the order in which they stand in the flat float32 vector, and their
     `places` there by name."""
 
-    def __init__(self, pieces: list[Piece]) -> None:
-        self.pieces = tuple(pieces)
-        self.size = sum(piece.size for piece in pieces)
-        ends = itertools.accumulate(piece.size for piece in pieces)
-        self.places = {piece.name: slice(end - piece.size, end) for piece, end in zip(pieces, ends, strict=True)}
+    def __init__(self, fields: list[Field]) -> None:
+        self.fields = tuple(fields)
+        self.size = sum(field.size for field in fields)
+        ends = itertools.accumulate(field.size for field in fields)
+        self.places = {field.name: slice(end - field.size, end) for field, end in zip(fields, ends, strict=True)}
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The lowest and the highest value of each number of the vector."""
-        low = np.concatenate([np.full(piece.size, piece.low, np.float32) for piece in self.pieces])
-        high = np.concatenate([np.full(piece.size, piece.high, np.float32) for piece in self.pieces])
+        low = np.concatenate([np.full(field.size, field.low, np.float32) for field in self.fields])
+        high = np.concatenate([np.full(field.size, field.high, np.float32) for field in self.fields])
         return low, high
 
     def named(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-        """Views of the pieces of one observation (size,) or of many (…, size), in the shapes of the table."""
+        """Views of the fields of one observation (size,) or of many (…, size), in the shapes of the table."""
         leading = observation.shape[:-1]
         return {
-            piece.name: observation[..., self.places[piece.name]].reshape(*leading, *piece.shape)
-            for piece in self.pieces
+            field.name: observation[..., self.places[field.name]].reshape(*leading, *field.shape)
+            for field in self.fields
         }
 
     @property
     def digest(self) -> str:
         """Changes whenever what a network was trained on would mean something else."""
-        text = repr([(piece.name, piece.shape, piece.low, piece.high) for piece in self.pieces])
+        text = repr([(field.name, field.shape, field.low, field.high) for field in self.fields])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -112,8 +112,8 @@ class Game:
         title: as on the box.
         version: the number in the ids; raised when observations, actions, rewards or rules change.
         min_players, max_players, default_players: how many seats there may be.
-        longest: no game with the default options has more decisions of one seat than this, but by a chance that is not
-            worth a thought.
+        max_decisions_per_seat: the most decisions of one seat in a game with the default options. Longer games are
+            possible in theory, but too rare to matter.
         face_names: what the faces of a die are called, from 1 up; each one word.
         rules: the module with the verbs.
         layout: the observation's table for an options record, which holds the number of seats too.
@@ -128,8 +128,8 @@ class Game:
         render: ``(state, options)`` as text for a terminal.
         is_truncated: kernel ``(state, options)``, whether a game that is over was cut short by a limit of turns. It is
             paid like any other that is over.
-        standard: kernel ``(state, options, seat, out, actions)`` that makes the record ``out``, a copy of `state`, its
-            standard form for `seat`, and writes which action each action there is here into ``actions``
+        canonical: kernel ``(state, options, seat, out, actions)`` that makes the record ``out``, a copy of `state`, its
+            canonical form for `seat`, and writes which action each action there is here into ``actions``
             (num_actions,) int64, -1 for all but one of those that come to the same. None if there is no such form.
     """
 
@@ -139,7 +139,7 @@ class Game:
     min_players: int
     max_players: int
     default_players: int
-    longest: int
+    max_decisions_per_seat: int
     face_names: tuple[str, ...]
     rules: Rules
     layout: Callable[[Options], Layout]
@@ -150,7 +150,7 @@ class Game:
     observe_throw: Callable[[State, Options, int, NDArray[np.float32]], None] | None = None
     num_keeps: int = 0
     is_truncated: Callable[[State, Options], bool] = never
-    standard: Callable[[State, Options, int, State, NDArray[np.int64]], None] | None = None
+    canonical: Callable[[State, Options, int, State, NDArray[np.int64]], None] | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
         # A game is its code: copies and pickles of what holds one refer to the folder's GAME.

@@ -21,7 +21,7 @@ class View:
         seats: (N,) int8, who decides.
         observations: (N, size) float32, what those seats see.
         masks: (N, num_actions) int8, 1 for each legal action.
-        noise: (N,) float64 in [0, 1), a random number for each decision that belongs to that game and seat. A policy
+        uniforms: (N,) float64 in [0, 1), a random number for each decision that belongs to that game and seat. A policy
             that draws its actions from these gives the same actions whatever other games share its batch.
     """
 
@@ -31,7 +31,7 @@ class View:
     seats: NDArray[np.int8]
     observations: NDArray[np.float32]
     masks: NDArray[np.int8]
-    noise: NDArray[np.float64]
+    uniforms: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.seats)
@@ -45,7 +45,7 @@ class View:
             self.seats[rows],
             self.observations[rows],
             self.masks[rows],
-            self.noise[rows],
+            self.uniforms[rows],
         )
 
     def require_choice(self) -> None:
@@ -73,7 +73,7 @@ class Policy(Protocol):
     def act(self, view: View) -> NDArray[np.int64]:
         """A legal action for each of the N decisions of `view`, (N,) int64.
 
-        The same view always gives the same actions: what is random in a policy comes from ``view.noise``.
+        The same view always gives the same actions: what is random in a policy comes from ``view.uniforms``.
 
         Raises:
             ValueError: the policy cannot play this game, or not with these options or seats, or a decision has no

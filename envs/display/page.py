@@ -31,19 +31,20 @@ def tables(game: Game) -> str:
     layout = game.layout(options)
     parts = [
         f"Ids `{game.aec_id}` (PettingZoo) and `{game.gymnasium_id}` (Gymnasium); {game.min_players} to "
-        f"{game.max_players} seats, {seats} by default; a seat makes at most {game.longest} decisions a game.",
+        f"{game.max_players} seats, {seats} by default; "
+        f"a seat makes at most {game.max_decisions_per_seat} decisions a game.",
         f"**Observation**, float32 ({layout.size},) with {seats} seats; own seat first, the others in turn order:",
         markdown(
-            ("at", "piece", "shape", "range", "meaning"),
+            ("at", "field", "shape", "range", "meaning"),
             [
                 (
-                    f"{at.start}-{at.stop - 1}" if piece.size > 1 else str(at.start),
-                    f"`{piece.name}`",
-                    str(piece.shape),
-                    f"{piece.low:g} to {piece.high:g}",
-                    piece.meaning,
+                    f"{at.start}-{at.stop - 1}" if field.size > 1 else str(at.start),
+                    f"`{field.name}`",
+                    str(field.shape),
+                    f"{field.low:g} to {field.high:g}",
+                    field.meaning,
                 )
-                for piece, at in zip(layout.pieces, layout.places.values(), strict=True)
+                for field, at in zip(layout.fields, layout.places.values(), strict=True)
             ],
         ),
         f"**Actions**, `Discrete({game.num_actions(options)})`:",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.core.kernel import kernel
-from fivedice.envs.core.spec import Layout, Piece
+from fivedice.envs.core.spec import Field, Layout
 from fivedice.envs.set_cubed.board import (
     EDGE,
     EMPTY,
@@ -44,34 +44,34 @@ def layout(options: Any) -> Layout:
     seats, board = int(options["num_players"]), (int(num_rows(options)), int(num_columns(options)))
     return Layout(
         [
-            Piece("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
-            Piece("opener", (seats,), 0, 1, "1 for the seat that starts every round"),
-            Piece("phase", (PHASES,), 0, 1, "one-hot: opening, turn, EXTRA roll, over"),
-            Piece("declares", (1,), 0, 1, "1 if a WILD is to be declared"),
-            Piece("laid", (MOST_LAID + 1,), 0, 1, "0, 1, 2 or 3 dice laid in this turn, one-hot"),
-            Piece("has_laid", (1,), 0, 1, "1 if anybody has laid a die in this round"),
-            Piece("idle_rounds", (1,), 0, 1, "rounds in a row in which nobody has / 10"),
-            Piece("dice_left", (1,), 0, 1, "dice in the bag / 42"),
-            Piece("score", (seats,), 0, 1, "points so far / 200, at most 1"),
-            Piece(
+            Field("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
+            Field("opener", (seats,), 0, 1, "1 for the seat that starts every round"),
+            Field("phase", (PHASES,), 0, 1, "one-hot: opening, turn, EXTRA roll, over"),
+            Field("declares", (1,), 0, 1, "1 if a WILD is to be declared"),
+            Field("laid", (MOST_LAID + 1,), 0, 1, "0, 1, 2 or 3 dice laid in this turn, one-hot"),
+            Field("has_laid", (1,), 0, 1, "1 if anybody has laid a die in this round"),
+            Field("idle_rounds", (1,), 0, 1, "rounds in a row in which nobody has / 10"),
+            Field("dice_left", (1,), 0, 1, "dice in the bag / 42"),
+            Field("score", (seats,), 0, 1, "points so far / 200, at most 1"),
+            Field(
                 "hands", (seats, HAND, SHOWN), 0, 1, "each die's upper face: colour, shape, number, each one-hot, WILD"
             ),
-            Piece("own_dice", (HAND, NUM_FACES + 1), 0, 1, "how often each own die has each face, the last WILD, / 6"),
-            Piece("declare_points", (NUM_FACES,), 0, 1, "points that declaring each face gives now / 12, at most 1"),
-            Piece("lay_points", (HAND, *board), 0, 1, "points that laying each die there gives now / 12, at most 1"),
-            Piece("features", (FEATURES, *board), 0, 1, "each die's colour, shape, number, each one-hot"),
-            Piece("wild", board, 0, 1, "1 where a WILD lies, also under its declared face"),
-            Piece("laid_now", board, 0, 1, "1 for each die laid in this turn"),
-            Piece("waiting", board, 0, 1, "1 for the die that waits for its SET"),
-            Piece("bonus", board, 0, 1, "the value of each bonus square that is still free / 9"),
-            Piece("logo", board, 0, 1, "1 for each cell of the logo that is still free"),
+            Field("own_dice", (HAND, NUM_FACES + 1), 0, 1, "how often each own die has each face, the last WILD, / 6"),
+            Field("declare_points", (NUM_FACES,), 0, 1, "points that declaring each face gives now / 12, at most 1"),
+            Field("lay_points", (HAND, *board), 0, 1, "points that laying each die there gives now / 12, at most 1"),
+            Field("features", (FEATURES, *board), 0, 1, "each die's colour, shape, number, each one-hot"),
+            Field("wild", board, 0, 1, "1 where a WILD lies, also under its declared face"),
+            Field("laid_now", board, 0, 1, "1 for each die laid in this turn"),
+            Field("waiting", board, 0, 1, "1 for the die that waits for its SET"),
+            Field("bonus", board, 0, 1, "the value of each bonus square that is still free / 9"),
+            Field("logo", board, 0, 1, "1 for each cell of the logo that is still free"),
         ]
     )
 
 
 @kernel
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the pieces of the table one after the other."""
+    """Write what `seat` sees into `out`, the fields of the table one after the other."""
     num_players, cells = int(options["num_players"]), int(num_cells(options))
     is_mover = seat == state["player"] and state["phase"] != OVER
     out[:] = 0.0

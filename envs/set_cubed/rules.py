@@ -132,7 +132,7 @@ def anyone_holds_a_set(state: Any, options: Any) -> bool:
     return False
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def choose_opener(state: Any, options: Any, chance: Chance) -> int:
     """One of those whose dice hold a SET."""
     entries = np.empty(MOST_SEATS, np.int8)
@@ -147,7 +147,7 @@ def choose_opener(state: Any, options: Any, chance: Chance) -> int:
     return int(entries[place]) - FIRST_OPENER
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def refill(state: Any, options: Any, chance: Chance) -> None:
     """From the opener round, each player draws dice up to five, or what is left, and throws the new ones."""
     is_drawn = np.zeros(NUM_DICE, np.bool_)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs.core.dice import NUM_DICE, SIDES, Dice, count, total
 from fivedice.envs.core.kernel import kernel
-from fivedice.envs.core.spec import Layout, Piece
+from fivedice.envs.core.spec import Field, Layout
 from fivedice.envs.showdown_yahtzee.rules import (
     BEAT,
     CARD_SPACES,
@@ -37,7 +37,7 @@ from fivedice.envs.showdown_yahtzee.rules import (
     wanted_cards,
 )
 
-# Chances of three throws that aim at one thing alone, and five alike always do; a test reckons them.
+# Chances of three throws that aim at one thing alone, and five alike always do; a test computes them.
 NUMBER_CHANCES = (0.93541, 0.69948, 0.35821, 0.11831, 0.04603)  # 1, 2, 3, 4 or 5 dice of one number
 FIXED_CHANCES = (0.74320, 0.29079, 0.36614, 0.61602, 0.26532, 0.41855)  # the six fixed cards
 MORE_CHIPS = (1.18385, 0.49983, 0.15781, 0.04603)  # expected chips more on an own number card with 1, 2, 3, 4
@@ -54,53 +54,53 @@ def layout(options: Any) -> Layout:
     seats = int(options["num_players"])
     return Layout(
         [
-            Piece("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
-            Piece(
+            Field("mover", (seats,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
+            Field(
                 "dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot; 0 before the first throw"
             ),
-            Piece("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
-            Piece("throws_left", (4,), 0, 1, "0, 1, 2 or (before a choice) 3 throws left, one-hot"),
-            Piece(
+            Field("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
+            Field("throws_left", (4,), 0, 1, "0, 1, 2 or (before a choice) 3 throws left, one-hot"),
+            Field(
                 "same", (NUM_DICE,), 0, 1, "of each die: dice like it, if the card of its number is wanted, in fifths"
             ),
-            Piece("run", (1,), 0, 1, "longest run of faces / 5"),
-            Piece("dice_total", (1,), 0, 1, "the sum of the dice / 30"),
-            Piece("stake", (STAKES,), 0, 1, "place, steal, improve, choose a target or whether to stay, one-hot"),
-            Piece("target", (NUM_CARDS,), 0, 1, "the space played for (1-3, 5-7, 9-11, 13-15), one-hot"),
-            Piece("least_dice", (1,), 0, 1, "dice needed on the target's number card / 6; 0 for other targets"),
-            Piece("wanted", (NUM_CARDS,), 0, 1, "1 for each card that the right dice would claim"),
-            Piece("chips_now", (NUM_CARDS,), 0, 1, "chips on each card if it is claimed now / most on a card"),
-            Piece(
+            Field("run", (1,), 0, 1, "longest run of faces / 5"),
+            Field("dice_total", (1,), 0, 1, "the sum of the dice / 30"),
+            Field("stake", (STAKES,), 0, 1, "place, steal, improve, choose a target or whether to stay, one-hot"),
+            Field("target", (NUM_CARDS,), 0, 1, "the space played for (1-3, 5-7, 9-11, 13-15), one-hot"),
+            Field("least_dice", (1,), 0, 1, "dice needed on the target's number card / 6; 0 for other targets"),
+            Field("wanted", (NUM_CARDS,), 0, 1, "1 for each card that the right dice would claim"),
+            Field("chips_now", (NUM_CARDS,), 0, 1, "chips on each card if it is claimed now / most on a card"),
+            Field(
                 "near",
                 (NUM_CARDS,),
                 0,
                 1,
                 "of each wanted card: useful dice / dice it asks for (5 for numbers, Chance)",
             ),
-            Piece(
+            Field(
                 "useful", (NUM_CARDS, NUM_DICE), 0, 1, "of each wanted card: 1 for each die to keep when aiming at it"
             ),
-            Piece("unused", (NUM_CARDS,), 0, 1, "1 for each card that is not on the board"),
-            Piece("card", (NUM_CARDS, NUM_CARDS), 0, 1, "the card on each of the twelve spaces, one-hot"),
-            Piece("owner", (seats, NUM_CARDS), 0, 1, "1 where a seat's chips lie: seat, space"),
-            Piece("chips", (NUM_CARDS,), 0, 1, "chips on each space / most on a card"),
-            Piece("pawns", (seats, NUM_SPACES), 0, 1, "the space of each seat's pawn, one-hot"),
-            Piece("worth", (NUM_CARDS,), 0, 1, "of each opponent's card: chips / most on a card x chance to steal it"),
-            Piece(
+            Field("unused", (NUM_CARDS,), 0, 1, "1 for each card that is not on the board"),
+            Field("card", (NUM_CARDS, NUM_CARDS), 0, 1, "the card on each of the twelve spaces, one-hot"),
+            Field("owner", (seats, NUM_CARDS), 0, 1, "1 where a seat's chips lie: seat, space"),
+            Field("chips", (NUM_CARDS,), 0, 1, "chips on each space / most on a card"),
+            Field("pawns", (seats, NUM_SPACES), 0, 1, "the space of each seat's pawn, one-hot"),
+            Field("worth", (NUM_CARDS,), 0, 1, "of each opponent's card: chips / most on a card x chance to steal it"),
+            Field(
                 "firm", (NUM_CARDS,), 0, 1, "of each space: chips / most on a card x chance that a try to steal fails"
             ),
-            Piece("at_stake", (2,), 0, 1, "`worth` and `firm` of the space played for"),
-            Piece("held", (seats, NUM_CARDS), 0, 1, "chips of each seat on each card / most on a card"),
-            Piece("lasting", (seats, NUM_CARDS), 0, 1, "the same x chance that a try to steal fails"),
-            Piece(
+            Field("at_stake", (2,), 0, 1, "`worth` and `firm` of the space played for"),
+            Field("held", (seats, NUM_CARDS), 0, 1, "chips of each seat on each card / most on a card"),
+            Field("lasting", (seats, NUM_CARDS), 0, 1, "the same x chance that a try to steal fails"),
+            Field(
                 "ahead", (6, AHEAD), 0, 1, "1 to 6 spaces ahead: is empty, is own, is a corner, worth of trying there"
             ),
-            Piece("more", (1,), 0, 1, "chips to be expected of staying here / most on a card"),
-            Piece("showdown", (1,), 0, 1, "1 in the Showdown"),
-            Piece("last_turn", (seats,), 0, 1, "1 for each seat that has had or has its last turn"),
-            Piece("score", (seats,), 0, 1, "chips on the board / most there can be"),
-            Piece("lead", (1,), -1, 1, "own chips less the most of another seat, in the same unit"),
-            Piece("turns_left", (1,), 0, 1, "turns after this one until the game is cut short / max_turns"),
+            Field("more", (1,), 0, 1, "chips to be expected of staying here / most on a card"),
+            Field("showdown", (1,), 0, 1, "1 in the Showdown"),
+            Field("last_turn", (seats,), 0, 1, "1 for each seat that has had or has its last turn"),
+            Field("score", (seats,), 0, 1, "chips on the board / most there can be"),
+            Field("lead", (1,), -1, 1, "own chips less the most of another seat, in the same unit"),
+            Field("turns_left", (1,), 0, 1, "turns after this one until the game is cut short / max_turns"),
         ]
     )
 
@@ -194,7 +194,7 @@ def most_on_board(options: Any) -> int:
 
 @kernel
 def show_dice(state: Any, options: Any, out: NDArray[np.float32]) -> int:
-    """Write the pieces from `dice` to `dice_total` into the zeros of `out`; returns where the next piece starts."""
+    """Write the fields from `dice` to `dice_total` into the zeros of `out`; returns where the next field starts."""
     dice, wanted = state["dice"], wanted_cards(state)
     at = NUM_DICE * SIDES
     out[at + SIDES + int(state["throws_left"])] = 1.0
@@ -212,7 +212,7 @@ def show_dice(state: Any, options: Any, out: NDArray[np.float32]) -> int:
 
 @kernel
 def show_stake(state: Any, options: Any, out: NDArray[np.float32]) -> int:
-    """Write the pieces from `stake` to `unused` into the zeros of `out`; returns where the next piece starts."""
+    """Write the fields from `stake` to `unused` into the zeros of `out`; returns where the next field starts."""
     space, player, wanted, unused = int(state["target"]), state["player"], wanted_cards(state), unused_cards(state)
     most = most_on_card(options)
     if space == CHOOSING:
@@ -242,7 +242,7 @@ def show_stake(state: Any, options: Any, out: NDArray[np.float32]) -> int:
 
 @kernel
 def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> int:
-    """Write the pieces from `card` to `more` into the zeros of `out`; returns where the next piece starts."""
+    """Write the fields from `card` to `more` into the zeros of `out`; returns where the next field starts."""
     num_players, most = int(options["num_players"]), most_on_card(options)
     owners = NUM_CARDS * NUM_CARDS
     chips = owners + num_players * NUM_CARDS
@@ -289,7 +289,7 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
 
 @kernel
 def show_course(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write the pieces from `showdown` to the end into the zeros of `out`."""
+    """Write the fields from `showdown` to the end into the zeros of `out`."""
     num_players, last_turns, most = int(options["num_players"]), int(state["last_turns"]), most_on_board(options)
     out[0] = last_turns > 0
     lead, best = 0, 0
@@ -310,7 +310,7 @@ def show_course(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -
 
 @kernel
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the pieces of the table one after the other."""
+    """Write what `seat` sees into `out`, the fields of the table one after the other."""
     num_players = int(options["num_players"])
     out[:] = 0.0
     if not is_terminal(state, options):

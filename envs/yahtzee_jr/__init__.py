@@ -12,7 +12,7 @@ GAME = Game(
     min_players=1,
     max_players=rules.MOST_SEATS,
     default_players=2,
-    longest=rules.NUM_CHARACTERS * 3,
+    max_decisions_per_seat=rules.NUM_CHARACTERS * 3,
     face_names=render.FACES,
     rules=cast(Rules, rules),
     layout=observe.layout,
@@ -22,5 +22,5 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
-    standard=canonical.standard,
+    canonical=canonical.canonical,
 )

@@ -1,10 +1,10 @@
-"""The standard form of a position of Yahtzee Jr.: one of all those that come to the same for a seat.
+"""The canonical form of a position of Yahtzee Jr.: one of all those that come to the same for a seat.
 
 - The characters are alike but for their names, so rows may change places, and the faces of the dice with them. In the
-  standard form the seat's open characters come first, in the order of how many dice show them.
-- A die that shows a character whose token the seat has placed is of no use to it, whichever it shows. In the standard
+  canonical form the seat's open characters come first, in the order of how many dice show them.
+- A die that shows a character whose token the seat has placed is of no use to it, whichever it shows. In the canonical
   form all such dice show the last row's character.
-- A row in which everyone has placed a token counts by its points alone. In the standard form each seat's tokens there
+- A row in which everyone has placed a token counts by its points alone. In the canonical form each seat's tokens there
   stand as far from the picture as its points go, one row after the other.
 """
 
@@ -24,12 +24,12 @@ FINISHED = (NUM_DICE + 2) * CROWDS
 
 
 @kernel
-def standard(state: Any, options: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> None:
-    """See `Game.standard`."""
+def to_canonical(state: Any, options: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> None:
+    """See `Game.canonical`."""
     num_players = int(options["num_players"])
     num_finished = 0
     for character in range(NUM_CHARACTERS):
-        row = standard_row(state, num_players, seat, character)
+        row = canonical_row(state, num_players, seat, character)
         actions[PLACE + row] = PLACE + character
         num_finished += order(state, num_players, seat, character) >= FINISHED
         for other in range(num_players):
@@ -42,7 +42,7 @@ def standard(state: Any, options: Any, seat: int, out: Any, actions: NDArray[np.
 
 @kernel
 def order(state: Any, num_players: int, seat: int, character: int) -> int:
-    """Rows of the standard form stand in the order of this number; those from FINISHED on are finished."""
+    """Rows of the canonical form stand in the order of this number; those from FINISHED on are finished."""
     crowd, some_open = 0, False
     for i in range(num_players):
         token = int(state["tokens"][(seat + i) % num_players, character])
@@ -54,8 +54,8 @@ def order(state: Any, num_players: int, seat: int, character: int) -> int:
 
 
 @kernel
-def standard_row(state: Any, num_players: int, seat: int, character: int) -> int:
-    """The row of a character in the standard form."""
+def canonical_row(state: Any, num_players: int, seat: int, character: int) -> int:
+    """The row of a character in the canonical form."""
     own, row = order(state, num_players, seat, character), 0
     for other in range(NUM_CHARACTERS):
         key = order(state, num_players, seat, other)
@@ -65,7 +65,7 @@ def standard_row(state: Any, num_players: int, seat: int, character: int) -> int
 
 @kernel
 def write_dice(state: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> None:
-    """Write the dice of the standard form, ascending, and for each of them which one it is here."""
+    """Write the dice of the canonical form, ascending, and for each of them which one it is here."""
     slot = 0
     for row in range(NUM_CHARACTERS):
         character = int(actions[PLACE + row]) - PLACE

@@ -17,10 +17,10 @@ from fivedice.envs.core.dice import (
     show_mover,
     show_throw,
     throw_number,
-    turn_pieces,
+    turn_fields,
 )
 from fivedice.envs.core.kernel import kernel, plain
-from fivedice.envs.core.spec import Layout, Piece
+from fivedice.envs.core.spec import Field, Layout
 from fivedice.envs.yahtzee_jr.rules import (
     CLUBHOUSE,
     NUM_CHARACTERS,
@@ -66,24 +66,24 @@ def layout(options: Any) -> Layout:
     seats = int(options["num_players"])
     return Layout(
         [
-            *turn_pieces(seats),
-            Piece("same", (NUM_DICE,), 0, 1, "of each die: dice that show its character, if open, wild too, in fifths"),
-            Piece("showing", (NUM_CHARACTERS,), 0, 1, "dice that show each own open character, wild too, in fifths"),
-            Piece("points_now", (NUM_CHARACTERS,), 0, 1, "column that each own open token would go to now / 5"),
-            Piece("columns", (NUM_CHARACTERS, NUM_DICE), 0, 1, "the same if 1, 2, … 5 dice showed it / 5"),
-            Piece("open", (seats, NUM_CHARACTERS), 0, 1, "1 for each token of each seat that is not placed yet"),
-            Piece(
+            *turn_fields(seats),
+            Field("same", (NUM_DICE,), 0, 1, "of each die: dice that show its character, if open, wild too, in fifths"),
+            Field("showing", (NUM_CHARACTERS,), 0, 1, "dice that show each own open character, wild too, in fifths"),
+            Field("points_now", (NUM_CHARACTERS,), 0, 1, "column that each own open token would go to now / 5"),
+            Field("columns", (NUM_CHARACTERS, NUM_DICE), 0, 1, "the same if 1, 2, … 5 dice showed it / 5"),
+            Field("open", (seats, NUM_CHARACTERS), 0, 1, "1 for each token of each seat that is not placed yet"),
+            Field(
                 "board", (seats, NUM_CHARACTERS, NUM_DICE), 0, 1, "1 where a seat's token stands: row, column 1 to 5"
             ),
-            Piece("turns_left", (seats,), 0, 1, "turns that each seat has still to finish / 5"),
-            Piece("score", (seats,), 0, 1, "points so far / 25"),
+            Field("turns_left", (seats,), 0, 1, "turns that each seat has still to finish / 5"),
+            Field("score", (seats,), 0, 1, "points so far / 25"),
         ]
     )
 
 
 @kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the pieces of the table."""
+    """Write what `seat` sees into `out`, the fields of the table."""
     num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
     show_mover(state, num_players, seat, is_terminal(state, options), out)
     opens = open_tokens(state["tokens"][seat])
@@ -115,7 +115,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
 
 @kernel(inline=True)
 def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write the pieces from `dice` to `points_now`, which a throw changes."""
+    """Write the fields from `dice` to `points_now`, which a throw changes."""
     dice, number = state["dice"], throw_number(state["dice"])
     at = show_throw(state, number, max(1, int(options["num_players"])), out)
     opens = open_tokens(state["tokens"][seat])

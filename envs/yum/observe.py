@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.core.dice import TOTALS, TURN_SIZE, seat_after, show_mover, show_throw, throw_number, turn_pieces
+from fivedice.envs.core.dice import TOTALS, TURN_SIZE, seat_after, show_mover, show_throw, throw_number, turn_fields
 from fivedice.envs.core.kernel import kernel
-from fivedice.envs.core.spec import Layout, Piece
+from fivedice.envs.core.spec import Field, Layout
 from fivedice.envs.yum.rules import (
     BONUS_FROM,
     FOURS,
@@ -43,22 +43,22 @@ def layout(options: Any) -> Layout:
     seats = int(options["num_players"])
     return Layout(
         [
-            *turn_pieces(seats),
-            Piece("dice_total", (1,), 0, 1, "the sum of the dice / 30"),
-            Piece("points_now", (NUM_BOXES,), 0, 1, "points these dice would give own open boxes / 30"),
-            Piece("open", (seats, NUM_BOXES), 0, 1, "1 for each box of each seat that is still open"),
-            Piece("low_high", (seats, 2), 0, 1, "points written in Low and in High / 30; 0 if open or crossed out"),
-            Piece("upper_total", (seats,), 0, 1, "points in Ones … Sixes / 105"),
-            Piece("upper_par", (seats,), -1, 1, "upper total less three of each number already filled, / 63"),
-            Piece("bonus", (seats,), 0, 1, "1 once the upper total is 63 or more"),
-            Piece("score", (seats,), 0, 1, "points so far / 300"),
+            *turn_fields(seats),
+            Field("dice_total", (1,), 0, 1, "the sum of the dice / 30"),
+            Field("points_now", (NUM_BOXES,), 0, 1, "points these dice would give own open boxes / 30"),
+            Field("open", (seats, NUM_BOXES), 0, 1, "1 for each box of each seat that is still open"),
+            Field("low_high", (seats, 2), 0, 1, "points written in Low and in High / 30; 0 if open or crossed out"),
+            Field("upper_total", (seats,), 0, 1, "points in Ones … Sixes / 105"),
+            Field("upper_par", (seats,), -1, 1, "upper total less three of each number already filled, / 63"),
+            Field("bonus", (seats,), 0, 1, "1 once the upper total is 63 or more"),
+            Field("score", (seats,), 0, 1, "points so far / 300"),
         ]
     )
 
 
 @kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the pieces of the table."""
+    """Write what `seat` sees into `out`, the fields of the table."""
     num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
     show_mover(state, num_players, seat, is_terminal(state, options), out)
     show_cards(state, num_players, seat, out[num_players + TURN_SIZE + 1 + NUM_BOXES :])
@@ -67,7 +67,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
 
 @kernel(inline=True)
 def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write the pieces up to `points_now`, which a throw changes, into an `out` that shows the cards of all seats."""
+    """Write the fields up to `points_now`, which a throw changes, into an `out` that shows the cards of all seats."""
     num_players = max(1, int(options["num_players"]))
     number = throw_number(state["dice"])
     dots = int(TOTALS[number])
@@ -84,7 +84,7 @@ def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32])
 
 @kernel(inline=True)
 def show_cards(state: Any, num_players: int, seat: int, out: NDArray[np.float32]) -> None:
-    """Write the pieces from `open` on, which change when a box is filled, into the end of an observation."""
+    """Write the fields from `open` on, which change when a box is filled, into the end of an observation."""
     at = 0
     low_highs = num_players * NUM_BOXES
     summaries = low_highs + num_players * 2

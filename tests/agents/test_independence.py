@@ -25,13 +25,13 @@ from fivedice.agents.policies import rollout
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
 from fivedice.agents.policies.checkpoint import load_checkpoint, make_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
-from fivedice.agents.policies.prior import make_base
+from fivedice.agents.policies.prior import make_prior
 from fivedice.agents.policies.registry import NAMES
 from fivedice.agents.policies.rollout import RolloutPolicy
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.api.aec import DiceEnv
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.chance import NOISE, STREAM, fill_noise
+from fivedice.envs.core.chance import STREAM, UNIFORMS, fill_uniforms
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy, View
 
@@ -379,12 +379,12 @@ def test_first_game__the_games_may_be_played_in_pieces() -> None:
     seating = np.random.default_rng(3).integers(0, 3, (9, 2))
     policies = list(PLAYERS.values())
     whole = play_games(YAHTZEE_JR, seating, policies, seed=6, first_game=2)
-    pieces = [
+    fields = [
         play_games(YAHTZEE_JR, seating[start:stop], policies, seed=6, first_game=2 + start)
         for start, stop in ((0, 4), (4, 9))
     ]
     for array in ("points", "shares"):
-        assert np.array_equal(np.concatenate([getattr(piece, array) for piece in pieces]), getattr(whole, array))
+        assert np.array_equal(np.concatenate([getattr(field, array) for field in fields]), getattr(whole, array))
     other = play_games(YAHTZEE_JR, seating, policies, seed=7, first_game=2)
     assert not np.array_equal(other.points, whole.points)
 
@@ -406,15 +406,15 @@ def checkpoint(game: Game, num_players: int, path: Path, **settings: Any) -> Pol
     """A network with random weights."""
     options, deterministic = game.make_options(num_players), settings.pop("deterministic")
     size, actions = game.layout(options).size, game.num_actions(options)
-    base = make_base(GREEDY if settings.get("base") else None, 0.0, 0.0, False)
-    inputs = size + (actions if base else 0)
+    prior = make_prior(GREEDY if settings.get("prior") else None, 0.0, 0.0, False)
+    inputs = size + (actions if prior else 0)
     generator = np.random.default_rng(5)
     tensors = {
         name: generator.normal(scale=0.5, size=shape).astype(np.float32)
-        for name, shape in tensor_shapes(inputs, actions, (8,), residual=base is not None).items()
+        for name, shape in tensor_shapes(inputs, actions, (8,), residual=prior is not None).items()
     }
-    network = Network(tensors, inputs, actions, (8,), "tanh", residual=base is not None)
-    card = make_card(game, options, (8,), "tanh", settings.get("standard_form", False), base)
+    network = Network(tensors, inputs, actions, (8,), "tanh", residual=prior is not None)
+    card = make_card(game, options, (8,), "tanh", settings.get("canonical_form", False), prior)
     save_checkpoint(path, card, network)
     return load_checkpoint(path, deterministic=deterministic)
 
@@ -424,12 +424,12 @@ POLICIES: dict[str, Callable[[Game, int, Path], Policy]] = {
     "greedy": lambda game, seats, path: fivedice.agents.load("greedy"),
     "optimal": lambda game, seats, path: fivedice.agents.load("optimal"),
     "rollout": lambda game, seats, path: fivedice.agents.load("rollout:greedy:2"),
-    "rollout of a random base": lambda game, seats, path: fivedice.agents.load("rollout:random:3:win"),
+    "rollout of a random prior": lambda game, seats, path: fivedice.agents.load("rollout:random:3:win"),
     "checkpoint": lambda game, seats, path: checkpoint(game, seats, path, deterministic=True),
     "sampled checkpoint": lambda game, seats, path: checkpoint(game, seats, path, deterministic=False),
-    "checkpoint on a base": lambda game, seats, path: checkpoint(game, seats, path, deterministic=False, base=True),
-    "checkpoint of standard forms": lambda game, seats, path: checkpoint(
-        game, seats, path, deterministic=False, standard_form=True
+    "checkpoint on a prior": lambda game, seats, path: checkpoint(game, seats, path, deterministic=False, prior=True),
+    "checkpoint of canonical forms": lambda game, seats, path: checkpoint(
+        game, seats, path, deterministic=False, canonical_form=True
     ),
 }
 CASES = [
@@ -437,8 +437,8 @@ CASES = [
     for name in GAMES
     for kind in POLICIES
     if (kind != "optimal" or OPTIMAL.plays(load_game(name)))
-    and (kind != "checkpoint of standard forms" or load_game(name).standard is not None)
-    and (kind != "rollout of a random base" or name in ("yum", "yahtzee_jr"))  # the others' games take too long
+    and (kind != "checkpoint of canonical forms" or load_game(name).canonical is not None)
+    and (kind != "rollout of a random prior" or name in ("yum", "yahtzee_jr"))  # the others' games take too long
 ]
 
 
@@ -477,8 +477,8 @@ def test_seat__its_dice_and_its_noise_do_not_depend_on_the_others(name: str) -> 
         def watch(number: int, games: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
             for row, deal in enumerate(games.tolist()):
                 if number == 0:
-                    dice, noise = view.states["dice"][row].tolist(), view.noise[row]
-                    seen[deal].append((dice, noise, int(actions[row])))
+                    dice, uniforms = view.states["dice"][row].tolist(), view.uniforms[row]
+                    seen[deal].append((dice, uniforms, int(actions[row])))
 
         seating = np.full((6, 3), other)
         seating[:, 1] = 0
@@ -498,12 +498,12 @@ def test_noise__is_the_next_of_the_movers_own_stream() -> None:
     while len(set(batch.movers.tolist())) < 3:
         batch.step(RANDOM.act(batch.view()))
     streams, expected = batch.streams.copy(), np.zeros(12)
-    fill_noise(batch.all_rows, NOISE + batch.movers.astype(np.int64), streams, expected)
+    fill_uniforms(batch.all_rows, UNIFORMS + batch.movers.astype(np.int64), streams, expected)
     drawn = batch.streams["drawn"].copy()
-    assert batch.view().noise.tolist() == expected.tolist()
+    assert batch.view().uniforms.tolist() == expected.tolist()
     more = batch.streams["drawn"] - drawn
     assert more.tolist() == [
-        [int(which == NOISE + mover) for which in range(STREAM["drawn"].shape[0])] for mover in batch.movers
+        [int(which == UNIFORMS + mover) for which in range(STREAM["drawn"].shape[0])] for mover in batch.movers
     ]
     assert np.unique(expected).size == 12
 
@@ -582,7 +582,7 @@ INSIDE_A_BATCH = {"arrays", "share_out", "step_loop"}  # of these `step` is made
 LOOKS_AT_BATCH: dict[str, Callable[[Batch], object]] = {
     "explain_illegal": lambda batch: batch.explain_illegal(1, 0),
     "explain_legal": lambda batch: batch.explain_legal(1),
-    "noise": lambda batch: batch.noise(batch.all_rows, NOISE + batch.movers.astype(np.int64)),
+    "uniforms": lambda batch: batch.uniforms(batch.all_rows, UNIFORMS + batch.movers.astype(np.int64)),
     "observe": lambda batch: [
         batch.observe(batch.all_rows, np.full(batch.num_games, seat, np.int8)) for seat in range(batch.num_players)
     ],
@@ -639,9 +639,9 @@ def test_view__is_the_policys_own() -> None:
 
 def test_noise__other_noise_gives_other_random_play_and_the_same_greedy_play() -> None:
     view = some_decisions(YAHTZEE_JR, 30, 3)
-    other = replace(view, noise=1 - 0.999 * view.noise - 0.0005)
+    other = replace(view, uniforms=1 - 0.999 * view.uniforms - 0.0005)
     assert RANDOM.act(view).tolist() != RANDOM.act(other).tolist()
     assert GREEDY.act(view).tolist() == GREEDY.act(other).tolist()
-    assert rollout.fresh_streams(view.noise, np.zeros(30, np.int64)).tobytes() != (
-        rollout.fresh_streams(other.noise, np.zeros(30, np.int64)).tobytes()
+    assert rollout.fresh_streams(view.uniforms, np.zeros(30, np.int64)).tobytes() != (
+        rollout.fresh_streams(other.uniforms, np.zeros(30, np.int64)).tobytes()
     )

@@ -20,7 +20,7 @@ from fivedice.envs import GAMES, load_game, testing
 from fivedice.envs.api.aec import DiceEnv
 from fivedice.envs.api.transcript import replay
 from fivedice.envs.core.option import OneOf, Value
-from fivedice.envs.core.spec import Game, Layout, Piece, Rules
+from fivedice.envs.core.spec import Field, Game, Layout, Rules
 from fivedice.envs.testing import _check_rules, check_env, check_game
 
 YUM = load_game("yum")
@@ -314,13 +314,13 @@ class Forgetful(OneOf):
 
 
 class TooLong(Layout):
-    def __init__(self, pieces: list[Piece]) -> None:
-        super().__init__(pieces)
+    def __init__(self, fields: list[Field]) -> None:
+        super().__init__(fields)
         self.size += 1
 
 
-def pieces(*names: str, low: float = 0, layout: Callable[..., Layout] = Layout) -> Callable[[Any], Layout]:
-    return lambda options: layout([Piece(name, (3,), low, 1, "") for name in names])
+def fields(*names: str, low: float = 0, layout: Callable[..., Layout] = Layout) -> Callable[[Any], Layout]:
+    return lambda options: layout([Field(name, (3,), low, 1, "") for name in names])
 
 
 def setup_in_part(state: Any, options: Any, chance: Any) -> None:
@@ -429,11 +429,11 @@ FAULTS: dict[str, list[Callable[[], None]]] = {
     "a copy of the game is another game": [lambda: testing._check_declaration(dataclasses.replace(YUM))],
     "{}={} is not kept": [declaration_of(OPTIONS=(Forgetful("zeros", ("forced", "free"), ""),))],
     "two actions have one name": [declaration_of(action_names=lambda options: ("throw", "stop", "throw"))],
-    "two pieces of the observation have one name": [declaration_of(layout=pieces("dice", "score", "dice"))],
-    "the bounds and the size of the observation differ": [declaration_of(layout=pieces("dice", layout=TooLong))],
-    "the observation is not scaled into [-1, 1]": [declaration_of(layout=pieces("dice", low=-1.5))],
+    "two fields of the observation have one name": [declaration_of(layout=fields("dice", "score", "dice"))],
+    "the bounds and the size of the observation differ": [declaration_of(layout=fields("dice", layout=TooLong))],
+    "the observation is not scaled into [-1, 1]": [declaration_of(layout=fields("dice", low=-1.5))],
     "the observation space of {} is not of size {}": [
-        lambda: testing._check_spaces(DiceEnv(YUM), declared(layout=pieces("dice")))
+        lambda: testing._check_spaces(DiceEnv(YUM), declared(layout=fields("dice")))
     ],
     "the action space of {} is not the game's": [
         lambda: testing._check_spaces(DiceEnv(YUM), declared(action_names=lambda options: ("throw", "stop")))
@@ -450,7 +450,7 @@ FAULTS: dict[str, list[Callable[[], None]]] = {
         rules_of(current_player=lambda state: -1),
     ],
     "after the end, current_player is not the last mover": [rules_of(current_player=last_mover_is_seat_0)],
-    "a seat had {} decisions; longest={}": [rules_of(longest=11)],
+    "a seat had {} decisions; max_decisions_per_seat={}": [rules_of(max_decisions_per_seat=11)],
     "the winners are {}": [rules_of(winners=all_are(2)), rules_of(winners=all_are(0))],
     "legal_actions leaves a part of the mask unwritten": [rules_of(legal_actions=mask_in_part)],
     "legal_actions changes the state": [rules_of(legal_actions=mask_that_plays)],

@@ -1,7 +1,7 @@
-"""What every seat sees, piece by piece: each is held against a plain function of the state that says what it means.
+"""What every seat sees, field by field: each is held against a plain function of the state that says what it means.
 
-The functions are told from the rulebook and the meanings in the tables, and share no code with the games. A piece
-without a function fails, and so does a function without a piece.
+The functions are told from the rulebook and the meanings in the tables, and share no code with the games. A field
+without a function fails, and so does a function without a field.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fivedice.agents import load
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.spec import Game, Layout, Piece
+from fivedice.envs.core.spec import Field, Game, Layout
 from fivedice.envs.display import page
 from fivedice.envs.showdown_yahtzee.observe import useful_dice
 
@@ -59,7 +59,7 @@ def throws_left(state: State, choice: Choice, seat: int) -> Any:
 
 
 def mover(is_over: Callable[[State, Choice], bool]) -> Oracle:
-    """The piece of a game that `is_over` tells the end of."""
+    """The field of a game that `is_over` tells the end of."""
     return lambda state, choice, seat: [
         other == state["player"] and not is_over(state, choice) for other in seats_from(seat, choice)
     ]
@@ -901,33 +901,33 @@ def test_observation__every_piece_has_a_meaning_that_is_tested(name: str) -> Non
     game = load_game(name)
     for choice in choices(game):
         options = game.make_options(choice["num_players"], {k: choice[k] for k in choice if k != "num_players"})
-        pieces = {piece.name for piece in game.layout(options).pieces}
-        assert not pieces - set(ORACLES[name]), "ORACLES lacks a function for these pieces"
-        assert not set(ORACLES[name]) - pieces, "ORACLES has functions for pieces that there are not"
+        fields = {field.name for field in game.layout(options).fields}
+        assert not fields - set(ORACLES[name]), "ORACLES lacks a function for these fields"
+        assert not set(ORACLES[name]) - fields, "ORACLES has functions for fields that there are not"
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_observation__every_piece_is_what_it_means_to_every_seat(name: str) -> None:
-    seen: dict[str, list[NDArray[np.float32]]] = {piece: [] for piece in ORACLES[name]}
+    seen: dict[str, list[NDArray[np.float32]]] = {field: [] for field in ORACLES[name]}
     for case in cases(name):
         layout, rows = case.batch.layout, case.batch.all_rows
         before = case.batch.states.tobytes()
         for seat in range(case.choice["num_players"]):
             shown = layout.named(case.batch.observe(rows, np.full(len(rows), seat, np.int8)))
-            for piece in layout.pieces:
-                values, oracle = shown[piece.name], ORACLES[name][piece.name]
+            for field in layout.fields:
+                values, oracle = shown[field.name], ORACLES[name][field.name]
                 meant = np.array([oracle(state, case.choice, seat) for state in case.states], float)
-                assert meant.shape[1:] == piece.shape, f"{piece.name} has shape {piece.shape}"
+                assert meant.shape[1:] == field.shape, f"{field.name} has shape {field.shape}"
                 wrong = np.argwhere(~(np.abs(values - meant) <= TOLERANCE))
                 if len(wrong):
                     at = tuple(wrong[0])
                     pytest.fail(
-                        f"{piece.name}{list(map(int, at[1:]))} is {values[at]} and means {meant[at]} to seat {seat} of "
+                        f"{field.name}{list(map(int, at[1:]))} is {values[at]} and means {meant[at]} to seat {seat} of "
                         f"{case.choice['num_players']}: {case.states[at[0]]} {case.choice}"
                     )
-                assert (values >= piece.low).all(), f"{piece.name} is below {piece.low}"
-                assert (values <= piece.high).all(), f"{piece.name} is above {piece.high}"
-                seen[piece.name].append(np.unique(values))
+                assert (values >= field.low).all(), f"{field.name} is below {field.low}"
+                assert (values <= field.high).all(), f"{field.name} is above {field.high}"
+                seen[field.name].append(np.unique(values))
         assert case.batch.states.tobytes() == before
     assert_not_blind(load_game(name).layout(load_game(name).make_options()), seen)
 
@@ -937,14 +937,14 @@ SMALL_PIECES = {"more"}
 
 
 def assert_not_blind(layout: Layout, seen: dict[str, list[NDArray[np.float32]]]) -> None:
-    """Each piece takes several values, from the lowest quarter of its range to the upper half."""
-    for piece in layout.pieces:
-        values = np.concatenate(seen[piece.name])
-        assert -1 <= piece.low < piece.high <= 1, f"{piece.name} is not scaled"
-        assert len(np.unique(values)) > 1, f"{piece.name} is always {values[0]}"
-        assert values.min() <= piece.low + (piece.high - piece.low) / 4, f"{piece.name} never comes near {piece.low}"
-        middle = (piece.low + piece.high) / 2
-        assert values.max() > middle or piece.name in SMALL_PIECES, f"{piece.name} is never above {middle}"
+    """Each field takes several values, from the lowest quarter of its range to the upper half."""
+    for field in layout.fields:
+        values = np.concatenate(seen[field.name])
+        assert -1 <= field.low < field.high <= 1, f"{field.name} is not scaled"
+        assert len(np.unique(values)) > 1, f"{field.name} is always {values[0]}"
+        assert values.min() <= field.low + (field.high - field.low) / 4, f"{field.name} never comes near {field.low}"
+        middle = (field.low + field.high) / 2
+        assert values.max() > middle or field.name in SMALL_PIECES, f"{field.name} is never above {middle}"
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if load_game(name).observe_throw is not None])
@@ -996,16 +996,16 @@ def test_useful__is_what_a_player_keeps(card: int, dice: tuple[int, ...], kept: 
 # Layouts.
 
 PIECES = (
-    Piece("first", (2,), 0, 1, "two numbers"),
-    Piece("second", (2, 3), -1, 0.5, "a small table"),
-    Piece("third", (1,), -0.25, 0, "one number"),
+    Field("first", (2,), 0, 1, "two numbers"),
+    Field("second", (2, 3), -1, 0.5, "a small table"),
+    Field("third", (1,), -0.25, 0, "one number"),
 )
 
 
 def test_layout__finds_pieces_by_name() -> None:
     layout = Layout(list(PIECES))
-    assert layout.pieces == PIECES
-    assert [piece.size for piece in layout.pieces] == [2, 6, 1]
+    assert layout.fields == PIECES
+    assert [field.size for field in layout.fields] == [2, 6, 1]
     assert layout.size == 9
     assert layout.places == {"first": slice(0, 2), "second": slice(2, 8), "third": slice(8, 9)}
     one = np.arange(9, dtype=np.float32)
@@ -1029,23 +1029,23 @@ def test_layout__bounds_are_those_of_the_pieces() -> None:
     assert low.dtype == high.dtype == np.float32
 
 
-OTHER = {"name": "other", "shape": (3, 2), "low": -0.5, "high": 0.75, "meaning": "in other words"}  # of a piece
+OTHER = {"name": "other", "shape": (3, 2), "low": -0.5, "high": 0.75, "meaning": "in other words"}  # of a field
 
 
 def test_layout__digest_changes_with_all_that_a_network_was_trained_on() -> None:
     digest = Layout(list(PIECES)).digest
-    assert Layout([replace(piece) for piece in PIECES]).digest == digest
-    assert Layout([replace(piece, meaning="in other words") for piece in PIECES]).digest == digest
-    assert {field.name for field in fields(Piece)} == set(OTHER), "a field of Piece has no case"
+    assert Layout([replace(field) for field in PIECES]).digest == digest
+    assert Layout([replace(field, meaning="in other words") for field in PIECES]).digest == digest
+    assert {field.name for field in fields(Field)} == set(OTHER), "a field of Field has no case"
     others = [
-        [replace(piece, **{field: other}) if piece == changed else piece for piece in PIECES]
+        [replace(field, **{field: other}) if field == changed else field for field in PIECES]
         for field, other in OTHER.items()
         for changed in PIECES
         if field != "meaning"
     ]
     others += [list(order) for order in itertools.permutations(PIECES) if order != PIECES]
     others += [list(PIECES[1:]), list(PIECES[:-1]), [*PIECES, PIECES[0]]]
-    digests = [Layout(pieces).digest for pieces in others]
+    digests = [Layout(fields).digest for fields in others]
     assert len({digest, *digests}) == 1 + len(others)
 
 
@@ -1077,13 +1077,13 @@ def test_page__command_makes_the_tables_of_the_files_that_are_named(
 def test_page__observation_table_names_every_piece_where_it_stands(name: str) -> None:
     game = load_game(name)
     layout = game.layout(game.make_options())
-    table = page.tables(game).partition("| at | piece | shape | range | meaning |\n")[2].partition("\n\n")[0]
+    table = page.tables(game).partition("| at | field | shape | range | meaning |\n")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[1:]]
     start = 0
-    for piece, (at, shown, shape, between, meaning) in zip(layout.pieces, rows, strict=True):
-        numbers = int(np.prod(piece.shape))
+    for field, (at, shown, shape, between, meaning) in zip(layout.fields, rows, strict=True):
+        numbers = int(np.prod(field.shape))
         assert list(map(int, at.split("-"))) == ([start] if numbers == 1 else [start, start + numbers - 1])
-        assert (shown, shape, meaning) == (f"`{piece.name}`", str(piece.shape), piece.meaning)
-        assert list(map(float, between.split(" to "))) == [piece.low, piece.high]
+        assert (shown, shape, meaning) == (f"`{field.name}`", str(field.shape), field.meaning)
+        assert list(map(float, between.split(" to "))) == [field.low, field.high]
         start += numbers
     assert start == layout.size

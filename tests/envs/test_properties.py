@@ -36,7 +36,7 @@ def positions(draw: Callable[..., Any], name: str) -> DiceEnv:
     """A game in the middle, or at its end."""
     env = draw(environments(name))
     env.reset(seed=draw(st.integers(0, 2**32 - 1)))
-    decisions = draw(st.integers(0, env.game.longest * len(env.possible_agents) // 3) | st.just(100_000))
+    decisions = draw(st.integers(0, env.game.max_decisions_per_seat * len(env.possible_agents) // 3) | st.just(100_000))
     play(env, np.random.default_rng(draw(st.integers(0, 99))), decisions)
     return env
 

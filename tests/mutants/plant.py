@@ -1,6 +1,6 @@
 """Plant faults one at a time and see whether the tests that own the faulty file notice: ``make mutants``.
 
-Each fault in ``faults.toml`` replaces one piece of source text. It is planted in a copy of the project, and the test
+Each fault in ``faults.toml`` replaces one field of source text. It is planted in a copy of the project, and the test
 files that own the property run there until one of their tests fails. Before, these files run without a fault, and all
 of their tests must pass. Numba compiles what a fault changes, so a fault in a rule takes up to a minute.
 """

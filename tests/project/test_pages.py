@@ -41,20 +41,21 @@ def test_tables__are_what_the_game_declares(name: str) -> None:
     text = tables(game)
     for said in (
         f"Ids `{game.aec_id}` (PettingZoo) and `{game.gymnasium_id}` (Gymnasium); {game.min_players} to "
-        f"{game.max_players} seats, {game.default_players} by default; a seat makes at most {game.longest} decisions",
+        f"{game.max_players} seats, {game.default_players} by default; "
+        f"a seat makes at most {game.max_decisions_per_seat} decisions",
         f"**Observation**, float32 ({game.layout(options).size},) with {game.default_players} seats",
         f"**Actions**, `Discrete({game.num_actions(options)})`",
     ):
         assert said in text
     observation, actions, rewards, chosen = tables_in(text)
-    assert observation[0] == ["at", "piece", "shape", "range", "meaning"]
-    pieces = game.layout(options).pieces
-    assert len(observation) == 1 + len(pieces)
+    assert observation[0] == ["at", "field", "shape", "range", "meaning"]
+    fields = game.layout(options).fields
+    assert len(observation) == 1 + len(fields)
     start = 0
-    for row, piece in zip(observation[1:], pieces, strict=True):
-        last = start + piece.size - 1
-        at = str(start) if piece.size == 1 else f"{start}-{last}"
-        assert row == [at, f"`{piece.name}`", str(piece.shape), f"{piece.low:g} to {piece.high:g}", piece.meaning]
+    for row, field in zip(observation[1:], fields, strict=True):
+        last = start + field.size - 1
+        at = str(start) if field.size == 1 else f"{start}-{last}"
+        assert row == [at, f"`{field.name}`", str(field.shape), f"{field.low:g} to {field.high:g}", field.meaning]
         start = last + 1
     names = game.action_names(options)
     assert actions[0] == ["action", "meaning"]

@@ -30,7 +30,7 @@ FEATURES = {
 REPLY, LATER, REST, WILDS, DICE, OPEN = range(len(FEATURES))
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_features(
     states: Any,
     spare: Any,
@@ -61,7 +61,7 @@ def write_features(
                     features[i, feature, action] = found[feature] - best[feature]
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def look_after(state: State, options: Options, action: int, found: NDArray[np.float64]) -> None:
     """Play the turn on greedily from `action`, and write what it leaves into `found`; the state is worked on."""
     while action != end_action(options) and action != NO_ACTION:

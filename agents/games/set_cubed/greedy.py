@@ -88,7 +88,7 @@ def with_swap(go_on: Callable[..., tuple[int, float]]) -> tuple[Callable[..., An
     """Kernels of a turn that may begin with a swap, after which `go_on` tells how it goes on and its expected points:
     the next action of the best turn and its points, and the points after one swap. They leave the state as it was."""
 
-    @kernel(makes_arrays=True)
+    @kernel(allocates=True)
     def swap_points(state: State, options: Options, slot: int, cell: int) -> float:
         """What the turn can expect after the die in `slot` is swapped for the WILD on `cell`, over its faces."""
         player, row, column = int(state["player"]), row_of(cell, options), column_of(cell, options)
@@ -141,7 +141,7 @@ def decide(states: Any, options: Options, masks: NDArray[np.int8], actions: NDAr
             actions[i] = best_turn(state, options)[0]
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_values(
     states: Any, spare: Any, options: Options, masks: NDArray[np.int8], values: NDArray[np.float64]
 ) -> None:
@@ -181,7 +181,7 @@ class GreedySetCubed:
     - *Turn*: every way to lay up to three dice, WILDs at every face, by search; of ways that are equally good the first
       that the search meets. If nothing scores it ends the turn.
     - *Swap*: if it raises the expected points of the turn, over the six faces of the die that comes back. Of a chain of
-      swaps it reckons with the next two.
+      swaps it computes with the next two.
     - *Opening*: a SET with as few WILDs as there are.
     - *EXTRA roll*: keeps the dice with the most expected points on the board as it is now, over all throws, where a
       hand is worth the estimate of `set_cubed_extra`. To keep what is likeliest to have anything to lay at all is much

@@ -24,7 +24,7 @@ NEAR = 1e-9
 Points = NDArray[np.int64]
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def best_keep(state: State, options: Options) -> int:
     """The set of slots to keep; of those that are equally good, the one that keeps the most, then the lowest."""
     player = state["player"]
@@ -33,7 +33,7 @@ def best_keep(state: State, options: Options) -> int:
     return int(np.argmax(values))
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_keeps(state: State, options: Options, values: NDArray[np.float64]) -> None:
     """Add to zeros what each set of slots to keep is worth (2 ** dice,), and a trifle for each die that is kept."""
     singles, pairs = np.zeros(SHOWS, np.int64), np.zeros((SHOWS, SHOWS), np.int64)
@@ -71,7 +71,7 @@ def write_keeps(state: State, options: Options, values: NDArray[np.float64]) -> 
         wheels[slot] += 1
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def hand_value(hand: NDArray[np.int8], singles: Points, pairs: Points) -> int:
     """The estimate of the points of a turn with these dice."""
     if len(hand) == 0:

@@ -51,7 +51,7 @@ Singles = NDArray[np.int32]
 Best = NDArray[np.int64]  # (2,) the first action of the best turn so far, and its points
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def best_lay(state: State, options: Options) -> tuple[int, int]:
     """The first action of the best way to go on laying, and its points; NO_ACTION and 0 if nothing scores."""
     best = np.array([NO_ACTION, 0])
@@ -79,7 +79,7 @@ def note(best: Best, action: int, points: int) -> None:
         best[0], best[1] = action, points
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def best_declaration(state: State, options: Options, best: Best) -> None:
     """Find the face of the WILD that was just laid."""
     marks, rest = np.zeros(NUM_FACES, np.int8), np.zeros(2, np.int64)
@@ -97,7 +97,7 @@ def best_declaration(state: State, options: Options, best: Best) -> None:
     state["faces"][row, column], state["waiting"] = WILD, waiting
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def finish_pair(state: State, options: Options, best: Best) -> None:
     """Find the best die for the one that waits, and what comes after it."""
     best[1] = -1  # a SET must be made, were it of three WILDs
@@ -116,7 +116,7 @@ def finish_pair(state: State, options: Options, best: Best) -> None:
     state["waiting"] = waiting
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def search(state: State, options: Options, best: Best) -> None:
     """Find the best way to lay the dice that may still be laid, at least one; nothing waits for a SET."""
     left = MOST_LAID - num_laid(state)

@@ -75,7 +75,7 @@ def ahead(space: int, landing: NDArray[np.float64]) -> float:
     return promised / SIDES
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_worths(
     states: Any,
     options: Any,

@@ -6,7 +6,7 @@ Three throws can be for one of these stakes:
 - stealing a card with so many chips on it: those that come, and those that go;
 - improving a number card with so many chips on it: those that come on top.
 
-There are few enough of them to reckon every turn beforehand, once for each choice of options.
+There are few enough of them to compute every turn beforehand, once for each choice of options.
 """
 
 from functools import cache

@@ -3,7 +3,7 @@
 Two seats play a game of perfect information with chance, so every position has one value, which backward induction
 finds (Zermelo 1913; with chance, Shapley 1953): whoever moves takes the best of what is left, and what is left to the
 one is 1 less what is left to the other. A drawn game is worth 1/2, whether it is shared or thrown for. Whole turns are
-reckoned backward from the full board, and the three throws of a turn exactly inside (`turn.py`).
+computed backward from the full board, and the three throws of a turn exactly inside (`turn.py`).
 
 What matters of a board are the kinds of its rows, in any order, since no character differs from another: both tokens
 open; one open, and the column of the other; both placed. With the difference in points, that is all: 2 615 sets of
@@ -146,7 +146,7 @@ def write_worth(state: Any, options: Any, first: int, table: Table, worth: NDArr
             tokens[player, character] = OPEN
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDArray[np.float64]) -> None:
     """Write the value of ending the turn with each throw into `stops` (T, 252, L), by the throws left, from what each
     token is `worth` (5, 6, L) in each column. The dice of `state` are used up."""
@@ -164,7 +164,7 @@ def write_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDA
                         stops[left, throw, lane] = max(stops[left, throw, lane], worth[character, column, lane])
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def solve_boards(boards: NDArray[np.int64], state: Any, options: Any, table: Table) -> None:
     """Write the value of each of `boards` (B,), whose successors are in `table`: numbers of boards with two seats,
     numbers of open tokens with one."""
@@ -205,7 +205,7 @@ def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
         contexts[i] = number * THROWS_A_TURN + int(states[i]["throws_left"])
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_action_values(
     states: Any,
     contexts: NDArray[np.int64],

@@ -54,4 +54,4 @@ class YumDetail:
         return np.concatenate([filling, filling[ended]]), rows, np.concatenate([boxes, bonus])
 
 
-DETAIL = YumDetail()
+SCORE_SHEET = YumDetail()

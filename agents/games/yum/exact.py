@@ -2,7 +2,7 @@
 
 A player's card matters to the turns to come only through which boxes are filled (2^12), the total of Ones … Sixes as
 far as the bonus (0 to 63), and what Low leaves to High or High to Low while one of them is open. The turn of three
-throws is reckoned exactly inside (`turn.py`), and whole turns backward from the full card, the cards with the same
+throws is computed exactly inside (`turn.py`), and whole turns backward from the full card, the cards with the same
 number of filled boxes side by side. This is how Yahtzee was solved (Verhoeff, "Optimal solitaire yahtzee strategies",
 1999; Glenn, "An optimal strategy for Yahtzee", 2006: 254.5896 points); the rules of Yum give points and legality.
 """
@@ -70,7 +70,7 @@ MOST_UPPER = 5 * (1 + 2 + 3 + 4 + 5 + 6)  # the highest total of Ones … Sixes
 Table = NDArray[np.float64]
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def upper_scores() -> NDArray[np.int64]:
     """What a total of 0, 1, … 105 in Ones … Sixes counts, the bonus included."""
     boxes = np.full(NUM_BOXES, OPEN, np.int8)
@@ -109,7 +109,7 @@ def write_card(filled: int, limit: int, boxes: NDArray[np.int8]) -> None:
         boxes[LOW if boxes[HIGH] == OPEN else HIGH] = limit + LEAST_LOW - 1
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def after_filling(box: int, points: int, boxes: NDArray[np.int8], filled: int, table: Table) -> NDArray[np.float64]:
     """The points to come (64,), by the upper total, once `points` are written in an open `box` of `boxes` (12,)."""
     boxes[box] = points
@@ -127,7 +127,7 @@ def fill_value(box: int, points: int, total: int, upper: NDArray[np.int64], late
     return float(upper[total + points] - upper[total] + later[min(total + points, BONUS_FROM)])
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_stops(
     state: Any, options: Any, first: int, upper: NDArray[np.int64], table: Table, stops: NDArray[np.float64]
 ) -> None:
@@ -167,7 +167,7 @@ def write_stops(
                             stops[left, throw, lane] = max(stops[left, throw, lane], worth[points, lane])
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def solve_cards(cards: NDArray[np.int64], state: Any, options: Any, table: Table) -> None:
     """Write the value of each of `cards` (C, 2), given as filled set and limit, whose successors are in `table`."""
     upper = upper_scores()
@@ -202,7 +202,7 @@ def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
         contexts[i] = (card * NUM_TOTALS + total) * THROWS_A_TURN + int(states[i]["throws_left"])
 
 
-@kernel(makes_arrays=True)
+@kernel(allocates=True)
 def write_action_values(
     states: Any,
     contexts: NDArray[np.int64],

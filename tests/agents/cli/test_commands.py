@@ -75,7 +75,7 @@ def test_info__prints_the_card(run: Run, checkpoint: Path) -> None:
 
 def test_a_folder__where_a_checkpoint_is_asked_for_says_what_is_in_it(run: Run, checkpoint: Path) -> None:
     folder = checkpoint.parent
-    for arguments in (["info", folder], ["evaluate", "yum", folder, "random"], ["play", "--against", folder]):
+    for arguments in (["info", folder], ["evaluate", "yum", folder, "random"], ["play", "--opponents", folder]):
         status, _, complained = run(*arguments)
         assert status == 2
         assert f"{folder} is a folder; name a file in it, such as {folder}" in complained
@@ -98,7 +98,7 @@ def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoin
     status, said, _ = run("evaluate", "yum", checkpoint, "random", "--games", 6)
     assert status == 0
     assert "3 seats, 6 games" in said
-    status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--seats", 2)
+    status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--num-players", 2)
     assert (status, complained.startswith("fivedice: some plays Yum with 3 seats")) == (2, True)
 
 
@@ -186,9 +186,9 @@ WRONG = {
         lambda folder: [*written("")(folder), "--runs", folder / "it.toml" / "runs"],
         r"it\.toml is a file; name a folder for runs",
     ),
-    "a weight without end": (given("train", "--base-logit", "inf"), "base_logit=inf is not finite; use a number"),
+    "a weight without end": (given("train", "--prior-logit", "inf"), "prior_logit=inf is not finite; use a number"),
     "a contender that cannot play": (
-        given("tournament", "yahtzee_jr", "random", "optimal", "--seats", 3),
+        given("tournament", "yahtzee_jr", "random", "optimal", "--num-players", 3),
         "Yahtzee Jr. is not solved for 3 seats; use 1 or 2",
     ),
     "an adviser without values": (
@@ -197,25 +197,25 @@ WRONG = {
     ),
     "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
     "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
-    "a base without features": (
-        given("train", "--game", "yum", "--base", "greedy", "--base-span", 1, "--base-features"),
-        "greedy has no features of actions in Yum; use base_features=False",
+    "a prior without features": (
+        given("train", "--game", "yum", "--prior", "greedy", "--prior-span", 1, "--prior-features"),
+        "greedy has no features of actions in Yum; use prior_features=False",
     ),
     "dice that are never kept": (
-        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1, "--base-keep-span", 1),
-        "no turn of SET Cubed has throws between which dice are kept; use base_keep_span=0",
+        given("train", "--game", "set_cubed", "--prior", "greedy", "--prior-span", 1, "--prior-keep-span", 1),
+        "no turn of SET Cubed has throws between which dice are kept; use prior_keep_span=0",
     ),
     "features alone, of none": (
-        given("train", "--game", "set_cubed", "--base", "greedy", "--base-span", 1, "--features-only"),
-        "features_only learns the weights of features; show them by base_features",
+        given("train", "--game", "set_cubed", "--prior", "greedy", "--prior-span", 1, "--features-only"),
+        "features_only learns the weights of features; show them by prior_features",
     ),
-    "features without a base": (
-        given("train", "--game", "set_cubed", "--base-features"),
-        "base_span, base_keep_span and base_features say what is shown of a base; use base='greedy'",
+    "features without a prior": (
+        given("train", "--game", "set_cubed", "--prior-features"),
+        "prior_span, prior_keep_span and prior_features say what is shown of a prior; use prior='greedy'",
     ),
     "features of nothing": (
-        given("train", "--game", "set_cubed", "--base", "greedy", "--base-features"),
-        "base_features shows what actions that are near the best leave; say how near by base_span",
+        given("train", "--game", "set_cubed", "--prior", "greedy", "--prior-features"),
+        "prior_features shows what actions that are near the best leave; say how near by prior_span",
     ),
     "no such file to start from": (
         given("train", "--start", "none.safetensors"),
@@ -224,7 +224,7 @@ WRONG = {
     "no such file to show": (given("info", "none.safetensors"), r"there is no file none\.safetensors"),
     "no such seat": (given("play", "yum", "--seat", 2), "seat=2 is not at this table; use 0 to 1"),
     "too many rivals": (
-        given("play", "--against", "random", "--against", "greedy"),
+        given("play", "--opponents", "random", "--opponents", "greedy"),
         "names 2 policies for 1 other seat",
     ),
 }
@@ -272,7 +272,7 @@ def test_play__q_or_the_end_of_the_input_leaves(run: Run, typed: str) -> None:
 
 
 def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: Path) -> None:
-    status, said, _ = run("play", "yum", "--against", checkpoint, "--seat", 2, "--seed", 1, typed="q\n")
+    status, said, _ = run("play", "yum", "--opponents", checkpoint, "--seat", 2, "--seed", 1, typed="q\n")
     assert status == 0
     assert "You are player_2" in said
     assert "player_0 (some):" in said
@@ -285,7 +285,7 @@ def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: P
 def test_exploit__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
     status, _, complained = run("exploit", checkpoint)
     assert status == 2
-    assert complained == "fivedice: some plays Yum; only policies for Yahtzee Jr. can be reckoned"
+    assert complained == "fivedice: some plays Yum; only policies for Yahtzee Jr. can be computed"
 
 
 def test_evaluate__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
@@ -379,8 +379,8 @@ def test_tables__keep_names_in_a_narrow_terminal(run: Run, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("play", "yum", "--seats", 1, "--against", "random"), "nobody else sits at a table of one seat"),
-        (("exploit", "rollout"), "a rollout cannot be reckoned"),
+        (("play", "yum", "--num-players", 1, "--opponents", "random"), "nobody else sits at a table of one seat"),
+        (("exploit", "rollout"), "a rollout cannot be computed"),
         (("evaluate", "yum", "", "random"), "'' is not a policy; use 'random'"),
         (("evaluate", "yum", "rollout:greedy:-3", "random"), "games=-3 of each action cannot be played in a rollout"),
     ],

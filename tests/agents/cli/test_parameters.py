@@ -28,7 +28,7 @@ from rich.console import Console
 from fivedice.agents import cli
 from fivedice.agents.cli import session, terminal
 from fivedice.agents.evaluation import ranking, tournament
-from fivedice.agents.evaluation.breakdown import Tally, detail_of
+from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
@@ -40,7 +40,7 @@ from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.policies.registry import load, load_all, read_rollout
 from fivedice.agents.policies.rollout import RolloutPolicy
 from fivedice.agents.reports import evaluation, run_page, tables, tournament_page
-from fivedice.agents.reports.tables import detail_report, standings_report
+from fivedice.agents.reports.tables import breakdown_report, standings_report
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
 from fivedice.agents.training.trainer import FINAL_SEED, Progress
 from fivedice.envs import GAMES, load_game
@@ -62,13 +62,13 @@ Tried = Callable[..., tuple[int, str, str]]
 
 
 def write_checkpoint(
-    path: Path, game: Game, num_players: int, standard_form: bool = False, bias: float = 0.0, **options: Any
+    path: Path, game: Game, num_players: int, canonical_form: bool = False, bias: float = 0.0, **options: Any
 ) -> Path:
     """A checkpoint to which all actions are equally likely: the likeliest is the first one that is legal."""
     record = game.make_options(num_players, options)
     size, actions = game.layout(record).size, game.num_actions(record)
     tensors = {name: np.full(shape, bias, np.float32) for name, shape in tensor_shapes(size, actions, (4,)).items()}
-    card = make_card(game, record, (4,), "relu", standard_form)
+    card = make_card(game, record, (4,), "relu", canonical_form)
     path.parent.mkdir(parents=True, exist_ok=True)
     save_checkpoint(path, card, Network(tensors, size, actions, (4,), "relu"))
     return path
@@ -86,7 +86,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "YUM4": write_checkpoint(folder / "four.safetensors", YUM, 4, high_low="high_first"),
         "JR": write_checkpoint(folder / "plain.safetensors", YAHTZEE_JR, 2),
         "SHARE": write_checkpoint(folder / "share.safetensors", YAHTZEE_JR, 2, tie_break="share"),
-        "STANDARD": write_checkpoint(folder / "standard.safetensors", YAHTZEE_JR, 2, standard_form=True),
+        "STANDARD": write_checkpoint(folder / "standard.safetensors", YAHTZEE_JR, 2, canonical_form=True),
         "RUN": folder / "run",
         "TOML": folder / "it.toml",
     }
@@ -190,7 +190,7 @@ def described(value: Any) -> Any:
     if isinstance(value, CheckpointPolicy):
         return f"{value.name} {'likeliest' if value.deterministic else 'sampled'}"
     if isinstance(value, RolloutPolicy):
-        return f"rollout of {described(value.base)}, {value.games}, {value.aim}"
+        return f"rollout of {described(value.prior)}, {value.games}, {value.aim}"
     if isinstance(value, (RandomPolicy, OfEachGame)):
         return value.name
     if isinstance(value, tournament.Contender):
@@ -250,7 +250,7 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
             "show_evaluation.seed": 0,
             "show_evaluation.options": {},
             "show_evaluation.luck": True,
-            "show_evaluation.detail": False,
+            "show_evaluation.breakdown": False,
             "show_evaluation.plot": None,
         },
     ),
@@ -266,7 +266,7 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
             "ask_once.tournament.sampled": False,
             "ask_once.policies": {"random": "random", "greedy": "greedy"},
             "play_tournament.tournament": "seen before",
-            "play_tournament.folder": Path("tournaments/yum-2-seats"),
+            "play_tournament.folder": Path("tournaments/yum-2-players"),
             "play_tournament.workers": 1,
             "play_tournament.progress": "a function",
             "play_tournament.note": "a function",
@@ -276,7 +276,7 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
             "tournament_tables.ranking": "the ranking",
             "write_results.tournament": "seen before",
             "write_results.ranking": "the ranking",
-            "write_results.folder": Path("tournaments/yum-2-seats"),
+            "write_results.folder": Path("tournaments/yum-2-players"),
         },
     ),
     "play": (
@@ -363,7 +363,7 @@ ARRIVES: dict[str, list[Arrives]] = {
             },
         ),
         added("games", "--games 2", show_evaluation__games=2),
-        added("seats", "--seats 4", show_evaluation__num_players=4),
+        added("num_players", "--num-players 4", show_evaluation__num_players=4),
         instead(
             "seats",  # and options: those of the first checkpoint
             "yum random YUM3",
@@ -373,7 +373,7 @@ ARRIVES: dict[str, list[Arrives]] = {
         ),
         instead(
             "seats",  # as asked for, and only the options of the checkpoint
-            "yum random YUM3 --seats 1",
+            "yum random YUM3 --num-players 1",
             show_evaluation__num_players=1,
             show_evaluation__options=TABLE_OF_FILE,
             show_evaluation__contenders={"random": "random", "some": "some likeliest"},
@@ -405,7 +405,7 @@ ARRIVES: dict[str, list[Arrives]] = {
             show_evaluation__contenders={"random": "random", "some": "some sampled"},
         ),
         added("luck", "--no-luck", show_evaluation__luck=False),
-        added("detail", "--detail", show_evaluation__detail=True),
+        added("breakdown", "--breakdown", show_evaluation__breakdown=True),
         added("plot", "--plot a/b.png", show_evaluation__plot=Path("a/b.png")),
         added("options", "--options.zeros free", show_evaluation__options={"zeros": "free"}),
         added(
@@ -427,8 +427,8 @@ ARRIVES: dict[str, list[Arrives]] = {
             "yahtzee_jr random greedy",
             ask_once__tournament__game="yahtzee_jr",
             ask_once__tournament__options=[["must_score_most", True], ["tie_break", "roll"]],
-            play_tournament__folder=Path("tournaments/yahtzee_jr-2-seats"),
-            write_results__folder=Path("tournaments/yahtzee_jr-2-seats"),
+            play_tournament__folder=Path("tournaments/yahtzee_jr-2-players"),
+            write_results__folder=Path("tournaments/yahtzee_jr-2-players"),
         ),
         added(
             "policies",
@@ -438,11 +438,11 @@ ARRIVES: dict[str, list[Arrives]] = {
         ),
         added("games", "--games 400", ask_once__tournament__games=400),
         added(
-            "seats",
-            "--seats 3",
+            "num_players",
+            "--num-players 3",
             ask_once__tournament__num_players=3,
-            play_tournament__folder=Path("tournaments/yum-3-seats"),
-            write_results__folder=Path("tournaments/yum-3-seats"),
+            play_tournament__folder=Path("tournaments/yum-3-players"),
+            write_results__folder=Path("tournaments/yum-3-players"),
         ),
         added("seed", "--seed 5", ask_once__tournament__seed=5),
         added("workers", "--workers 6", play_tournament__workers=6),
@@ -454,31 +454,31 @@ ARRIVES: dict[str, list[Arrives]] = {
             ask_once__tournament__options=[*YUM_CHOICES, ["zeros", "free"]],
             ask_once__tournament__contenders=[("random", "random"), ("some", "some.safetensors")],
             ask_once__policies={"random": "random", "some": "some sampled"},
-            play_tournament__folder=Path("tournaments/yum-3-seats"),
-            write_results__folder=Path("tournaments/yum-3-seats"),
+            play_tournament__folder=Path("tournaments/yum-3-players"),
+            write_results__folder=Path("tournaments/yum-3-players"),
         ),
         added("out", "--out a/b", play_tournament__folder=Path("a/b"), write_results__folder=Path("a/b")),
         added("options", "--options.zeros free", ask_once__tournament__options=[*YUM_CHOICES, ["zeros", "free"]]),
     ],
     "play": [
         added("game", "set_cubed", play_game__game="set_cubed"),
-        added("against", "--against random", play_game__rivals=["random"]),
-        added("against", "--against random optimal", play_game__rivals=["random", "optimal"]),
+        added("opponents", "--opponents random", play_game__rivals=["random"]),
+        added("opponents", "--opponents random optimal", play_game__rivals=["random", "optimal"]),
         added(
-            "against",
-            "--against random YUM3",
+            "opponents",
+            "--opponents random YUM3",
             play_game__rivals=["random", "some likeliest"],
             play_game__num_players=3,
             play_game__options=TABLE_OF_FILE,
         ),
-        added("seats", "--seats 3", play_game__num_players=3),
+        added("num_players", "--num-players 3", play_game__num_players=3),
         added("seat", "--seat 1", play_game__seat=1),
         added("seed", "--seed 0", play_game__seed=0),
         added("advice", "--advice", **ADVISED),
         added("adviser", "--adviser greedy", **ADVISED | {"find_adviser__name": "greedy"}),
         added(
             "adviser",
-            "showdown_yahtzee --seats 4 --options.steal beat --adviser greedy",
+            "showdown_yahtzee --num-players 4 --options.steal beat --adviser greedy",
             find_adviser__game="showdown_yahtzee",
             find_adviser__num_players=4,
             find_adviser__options={"steal": "beat"},
@@ -497,7 +497,7 @@ ARRIVES: dict[str, list[Arrives]] = {
             value_in_words__game="yahtzee_jr",
             value_in_words__options={"num_players": 2, "must_score_most": 1, "tie_break": 0},
         ),
-        added("seats", "--seats 4", value_in_words__options=YUM_OPTIONS | {"num_players": 4}),
+        added("num_players", "--num-players 4", value_in_words__options=YUM_OPTIONS | {"num_players": 4}),
         added("options", "--options.zeros free", value_in_words__options=YUM_OPTIONS | {"zeros": 1}),
     ],
     "exploit": [
@@ -631,12 +631,12 @@ SETTINGS: dict[str, Setting] = {
     "reward_scale": of(0.125, 3.0),
     "margin_coef": of(0.75, 0.5),
     "margin_coef_end": of(0.25, 0.875),
-    "standard_form": of(False, True),
-    "base": Setting("greedy", "greedy", "", None),
-    "base_logit": of(2.5, 0.0),
-    "base_span": of(1.5, 7.0),
-    "base_keep_span": of(2.5, 9.0),
-    "base_features": of(True, False),
+    "canonical_form": of(False, True),
+    "prior": Setting("greedy", "greedy", "", None),
+    "prior_logit": of(2.5, 0.0),
+    "prior_span": of(1.5, 7.0),
+    "prior_keep_span": of(2.5, 9.0),
+    "prior_features": of(True, False),
     "features_only": of(True, False),
     "start": Setting("a/b.safetensors", Path("a/b.safetensors"), "c.safetensors", Path("c.safetensors")),
     "value_steps": of(17, 18),
@@ -766,24 +766,24 @@ def test_settings__all_at_once_from_one_run(trained: Train, tmp_path: Path) -> N
 
 BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "evaluate yum random --games": ("2", "1"),
-    "evaluate yum random --seats": ("1", "0"),
+    "evaluate yum random --num-players": ("1", "0"),
     "evaluate yum random --seed": ("0", "-1"),
     "tournament yum random greedy --games": ("40", "0"),
-    "tournament yum random greedy --seats": ("2", "0"),
+    "tournament yum random greedy --num-players": ("2", "0"),
     "tournament yum random greedy --seed": ("0", "-1"),
     "tournament yum random greedy --workers": ("1 1024", "0 1025"),
-    "play yum --seats": ("1", "0"),
+    "play yum --num-players": ("1", "0"),
     "play yum --seat": ("0", "-1"),
     "play yum --seed": ("0", "-1"),
-    "solve yum --seats": ("1", "0"),
+    "solve yum --num-players": ("1", "0"),
     "report RUN --games": ("20", "19"),
     "train --num-players": ("1", "0"),
     "train --reward-scale": ("1e-9", "0"),
     "train --margin-coef": ("0", "-0.001"),
     "train --margin-coef-end": ("0", "-0.001"),
-    "train --base-logit": ("0", "-0.001"),
-    "train --base-span": ("0", "-0.001"),
-    "train --base-keep-span": ("0", "-0.001"),
+    "train --prior-logit": ("0", "-0.001"),
+    "train --prior-span": ("0", "-0.001"),
+    "train --prior-keep-span": ("0", "-0.001"),
     "train --value-steps": ("0", "-1"),
     "train --total-timesteps": ("1", "0"),
     "train --n-envs": ("1", "0"),
@@ -929,11 +929,11 @@ def evaluated(
     alone = len(contenders) == 1 or seats == 1
     of_each: dict[str, Any] = {"seed": seed, "options": options}
     deals = games if alone else -(-games // seats)
-    sheet = detail_of(spec) if detail else None
-    tallies = {name: Tally(sheet, deals) for name in contenders} if sheet else {}
+    sheet = score_sheet_of(spec) if detail else None
+    breakdowns = {name: ScoreBreakdown(sheet, deals) for name in contenders} if sheet else {}
 
     def watch(number: int, deals: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
-        list(tallies.values())[number].add(deals, view, actions)
+        list(breakdowns.values())[number].add(deals, view, actions)
 
     standings = evaluate(
         spec,
@@ -949,8 +949,8 @@ def evaluated(
     best = optimum(spec, record)
     shown: list[Any] = [standings_report(standings, title=title, num_players=seats, optimum=best)]
     if sheet:
-        if values is not None and "optimal" not in tallies:
-            tallies["optimal"] = exact = Tally(sheet, deals)
+        if values is not None and "optimal" not in breakdowns:
+            breakdowns["optimal"] = exact = ScoreBreakdown(sheet, deals)
             play_games(
                 spec,
                 np.zeros((deals, seats), np.int64),
@@ -958,7 +958,7 @@ def evaluated(
                 watch=lambda number, deals, view, actions: exact.add(deals, view, actions),
                 **of_each,
             )
-        shown.append(detail_report(sheet, tallies))
+        shown.append(breakdown_report(sheet, breakdowns))
     return printed(*shown)
 
 
@@ -971,9 +971,9 @@ EVALUATIONS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("yum optimal random greedy", {"names": ("optimal", "random", "greedy")}),
     ],
     "games": [("yum random greedy --games 42", {"games": 42})],
-    "seats": [
-        ("yum random greedy --seats 3", {"seats": 3}),
-        ("yum random greedy --seats 1", {"seats": 1}),
+    "num_players": [
+        ("yum random greedy --num-players 3", {"seats": 3}),
+        ("yum random greedy --num-players 1", {"seats": 1}),
         ("yum random YUM3", {"names": ("random", "YUM3"), "seats": 3, "zeros": "free"}),
     ],
     "seed": [("yum random greedy --seed 7", {"seed": 7})],
@@ -981,12 +981,15 @@ EVALUATIONS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("yum random YUM3 --sampled", {"names": ("random", "YUM3"), "seats": 3, "zeros": "free", "sampled": True})
     ],
     "luck": [("yum random greedy --no-luck", {"luck": False})],
-    "detail": [
-        ("yum random greedy --detail", {"detail": True}),
-        ("yum optimal --detail", {"names": ("optimal",), "detail": True}),
-        ("yum greedy random --detail --seats 1 --seed 3", {"names": TWO[::-1], "detail": True, "seats": 1, "seed": 3}),
+    "breakdown": [
+        ("yum random greedy --breakdown", {"detail": True}),
+        ("yum optimal --breakdown", {"names": ("optimal",), "detail": True}),
         (
-            "yum random greedy --games 7 --detail --seats 3 --no-luck",
+            "yum greedy random --breakdown --num-players 1 --seed 3",
+            {"names": TWO[::-1], "detail": True, "seats": 1, "seed": 3},
+        ),
+        (
+            "yum random greedy --games 7 --breakdown --num-players 3 --no-luck",
             {"games": 7, "detail": True, "seats": 3, "luck": False},
         ),
     ],
@@ -1023,7 +1026,7 @@ def test_evaluate__each_flag_off_its_default_gives_other_figures(files: dict[str
 
 def test_evaluate__exact_play_alone_is_all_of_the_optimum_of_its_options(run: Run) -> None:
     for words, best in ((("--options.zeros", "free"), 174.9642), ((), 169.8765)):
-        said = run("evaluate", "yum", "optimal", "--games", 400, "--seats", 1, *words)
+        said = run("evaluate", "yum", "optimal", "--games", 400, "--num-players", 1, *words)
         assert f"the exact optimum is {best:.4f} points" in said
         name, raw, adjusted, share, *_ = cells(said, "optimal")
         assert name == "optimal"
@@ -1037,11 +1040,11 @@ def test_evaluate__plot_draws_the_contenders_and_the_yardstick(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr(evaluation, "draw_detail", lambda *told, **named: drawn.append((told, named)))
+    monkeypatch.setattr(evaluation, "draw_breakdown", lambda *told, **named: drawn.append((told, named)))
     said = run("evaluate", "yum", "greedy", "--games", 20, "--no-luck", "--plot", tmp_path / "it.svg")
     assert lines(said) == [*evaluated("yum", ["greedy"], games=20, luck=False), f"Drawn: {tmp_path / 'it.svg'}"]
-    (sheet, tallies, file), keywords = drawn[0]
-    assert (sheet, list(tallies), file) == (detail_of(YUM), ["greedy", "optimal"], tmp_path / "it.svg")
+    (sheet, breakdowns, file), keywords = drawn[0]
+    assert (sheet, list(breakdowns), file) == (score_sheet_of(YUM), ["greedy", "optimal"], tmp_path / "it.svg")
     assert keywords == {"title": "Yum, 2 seats, 20 games, seed 0", "yardstick": "optimal"}
 
 
@@ -1165,7 +1168,7 @@ def test_show_evaluation__its_progress_ends_at_its_total(
     monkeypatch.setattr(evaluation, "progress_bar", Bar)
     console = Console(file=io.StringIO(), width=WIDTH)
     policies = {name: load(name) for name in contenders}
-    evaluation.show_evaluation(console, YUM, policies, games=7, num_players=seats, seed=1, luck=False, detail=detail)
+    evaluation.show_evaluation(console, YUM, policies, games=7, num_players=seats, seed=1, luck=False, breakdown=detail)
     assert [what for what, _ in bars] == ["games"]
     assert bars[0][1] >= 7 * len(contenders) // 2
     assert count_deals(7, 3) == 3
@@ -1181,7 +1184,9 @@ def test_show_evaluation__exact_play_is_added_to_the_detail_alone(monkeypatch: p
 
     monkeypatch.setattr(evaluation, "play_games", spy)
     shown: list[list[str]] = []
-    monkeypatch.setattr(evaluation, "detail_report", lambda sheet, tallies: shown.append(list(tallies)) or "the detail")
+    monkeypatch.setattr(
+        evaluation, "breakdown_report", lambda sheet, breakdowns: shown.append(list(breakdowns)) or "the detail"
+    )
 
     def show(contenders: dict[str, Policy], game: Game = YUM, **settings: Any) -> str:
         console = Console(file=io.StringIO(), width=WIDTH)
@@ -1189,16 +1194,16 @@ def test_show_evaluation__exact_play_is_added_to_the_detail_alone(monkeypatch: p
         evaluation.show_evaluation(console, game, contenders, **settings)
         return str(console.file.getvalue())  # type: ignore[attr-defined]
 
-    said = show(CONTENDERS, detail=True, options={"zeros": "free"})
+    said = show(CONTENDERS, breakdown=True, options={"zeros": "free"})
     assert "optimal" not in said.split("the detail")[0]
     assert shown == [["one", "two", "optimal"]]
     (call,) = played
     assert (call["seed"], call["options"], call["seating"].tolist()) == (4, {"zeros": "free"}, [[2, 2]] * 4)
     assert call["policies"][2] is OPTIMAL
-    show({"optimal": OPTIMAL, "one": GREEDY}, detail=True)
+    show({"optimal": OPTIMAL, "one": GREEDY}, breakdown=True)
     assert shown[1] == ["optimal", "one"]
     assert "the detail" not in show(CONTENDERS)
-    show({"one": GREEDY}, detail=True, num_players=3)
+    show({"one": GREEDY}, breakdown=True, num_players=3)
     assert (shown[2], played[1]["seating"].tolist()) == (["one", "optimal"], [[1, 1, 1]] * 8)
     assert (len(played), len(shown)) == (2, 3)
 
@@ -1214,7 +1219,7 @@ def without_pictures() -> Iterator[None]:
         yield
 
 
-@shows("tournament", "game", "policies", "games", "seats", "seed", "sampled", "out", "options", "workers")
+@shows("tournament", "game", "policies", "games", "num_players", "seed", "sampled", "out", "options", "workers")
 def test_tournament__each_parameter_is_seen_in_its_results(
     run: Run, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_pictures: None
 ) -> None:
@@ -1222,7 +1227,7 @@ def test_tournament__each_parameter_is_seen_in_its_results(
 
     def results(*words: object, game: str = "yahtzee_jr", folder: str | None = None) -> tuple[dict[str, Any], str]:
         said = run("tournament", game, *words)
-        where = tmp_path / (folder or f"tournaments/{game}-{2}-seats")
+        where = tmp_path / (folder or f"tournaments/{game}-{2}-players")
         found = json.loads((where / "tournament.json").read_text())
         told = {name: found["tournament"][name] for name in settings}
         names = sorted(contender["name"] for contender in found["contenders"])
@@ -1233,14 +1238,16 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     assert {name: plain[name] for name in settings} == settings
     assert plain["names"] == ["greedy", "random"]
     assert "Yahtzee Jr., 2 seats, 40 games at each of 1 table, seed 0" in said
-    assert "Written: tournaments/yahtzee_jr-2-seats/tournament.json, tournaments/yahtzee_jr-2-seats/standings" in said
+    assert (
+        "Written: tournaments/yahtzee_jr-2-players/tournament.json, tournaments/yahtzee_jr-2-players/standings" in said
+    )
     seeded, said = results("random", "greedy", *few, "--seed", 9, "--out", "a", folder="a")
     assert (seeded["seed"], said.count("seed 9")) == (9, 1)
     assert seeded["points"] != plain["points"]
     chosen, said = results("random", "greedy", *few, "--options.must_score_most", False, "--out", "b", folder="b")
     assert "Yahtzee Jr., 2 seats, must_score_most=False, 40 games" in said
     assert chosen["points"] != plain["points"]
-    three, said = results("random", "greedy", "--games", 150, "--seats", 3, "--out", "c", folder="c")
+    three, said = results("random", "greedy", "--games", 150, "--num-players", 3, "--out", "c", folder="c")
     assert (three["seats"], three["games_a_table"]) == (3, 150)
     assert "Yahtzee Jr., 3 seats, 150 games at each of 2 tables" in said
     likeliest, said = results(files["JR"], "random", *few, "--out", "d", folder="d")
@@ -1306,12 +1313,12 @@ def test_exploit__says_of_each_policy_and_boards_whether_it_is_exact(
 ) -> None:
     asked: dict[str, Any] = {}
 
-    def reckon(policy: Policy, options: Any, **others: Any) -> Exploitability:
+    def compute(policy: Policy, options: Any, **others: Any) -> Exploitability:
         asked.update(others, policy=policy, options=options)
         others["progress"](50)
         return Exploitability(np.array([0.53, 0.48]), np.array([0.52, 0.46]), np.array([0.5125, 0.4525]), 12_345, 678)
 
-    monkeypatch.setattr(exploit, "exploit", reckon)
+    monkeypatch.setattr(exploit, "exploit", compute)
     file = files.get(policy, Path(policy))
     said = run("exploit", files.get(policy, policy), *(() if boards is None else ("--boards", boards)))
     is_file = policy in ("JR", "STANDARD")
@@ -1339,8 +1346,8 @@ def test_exploit__says_of_each_policy_and_boards_whether_it_is_exact(
 def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = np.array([(5, -1, -1, 2, 4), (4, 2, -1, -1, 3)], np.int8)  # two turns of each seat are left
     assert exploit.OPEN == -1
-    reckon = partial(exploit.exploit, tokens=tokens, threads=1)
-    monkeypatch.setattr(exploit, "exploit", reckon)
+    compute = partial(exploit.exploit, tokens=tokens, threads=1)
+    monkeypatch.setattr(exploit, "exploit", compute)
     figures: list[list[str]] = []
     for policy, boards, must in (
         ("greedy", "all", True),
@@ -1350,7 +1357,7 @@ def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pyte
     ):
         said = run("exploit", policy, "--boards", boards, "--options.must_score_most", must)
         record = YAHTZEE_JR.make_options(2, {"must_score_most": must})
-        found = reckon(load(policy), record, boards=boards)  # type: ignore[arg-type]  # a name of boards
+        found = compute(load(policy), record, boards=boards)  # type: ignore[arg-type]  # a name of boards
         shown = (found.perfect, found.against_equilibrium, found.against_best_response)
         figures.append([f"{100 * share:.2f} %" for wins in shown for share in (*wins, wins.mean())])
         assert re.findall(r"\d+\.\d\d %", said) == figures[-1]
@@ -1359,16 +1366,19 @@ def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pyte
     assert len(set(map(tuple, figures[:3]))) == 3
 
 
-@shows("solve", "game", "seats", "options")
+@shows("solve", "game", "num_players", "options")
 def test_solve__says_the_table_and_its_value(run: Run) -> None:
     most = "points are the most that a player can expect in a game"
     table = "high_low=either, crossed_high=blocks_low, five_alike_full_house=False"
     yum = f"Yum, {{}} seats ({table}, zeros={{}}):"
     assert lines(run("solve")) == [yum.format(2, "forced"), f"169.8765 {most}, playing for points alone."]
-    assert lines(run("solve", "--seats", 3)) == [yum.format(3, "forced"), f"169.8765 {most}, playing for points alone."]
+    assert lines(run("solve", "--num-players", 3)) == [
+        yum.format(3, "forced"),
+        f"169.8765 {most}, playing for points alone.",
+    ]
     free = run("solve", "yum", "--options.zeros", "free")
     assert lines(free) == [yum.format(2, "free"), f"174.9642 {most}, playing for points alone."]
-    alone = run("solve", "yahtzee_jr", "--seats", 1)
+    alone = run("solve", "yahtzee_jr", "--num-players", 1)
     assert lines(alone) == [
         "Yahtzee Jr., 1 seat (must_score_most=True, tie_break=roll):",
         f"19.3928 {most}.",
@@ -1409,7 +1419,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     assert (config["seed"], config["options"]) == (3, {"must_score_most": False})
     assert lines(said)[0] == f"Yahtzee Jr., 2 seats, reward win: {folder}"
     assert f"Yahtzee Jr., 2 seats, 6 games a pairing, seed {3 + FINAL_SEED}" in said
-    assert f"Play against it:  fivedice play yahtzee_jr --against '{folder / 'best.safetensors'}'" in said
+    assert f"Play against it:  fivedice play yahtzee_jr --opponents '{folder / 'best.safetensors'}'" in said
     assert read_card(folder / "last.safetensors")["steps"] == 64
     run("train", "--resume", folder, "--total-timesteps", 128)
     assert read_card(folder / "last.safetensors")["steps"] == 128
@@ -1418,7 +1428,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     status, _, complained = tried("train", "--resume", folder, "--net-arch", 7)
     assert (status, "is a run with net_arch=[4], not with net_arch=[7]" in complained) == (2, True)
     assert json.loads((folder / CONFIG).read_text()) == config
-    said = run("play", "yahtzee_jr", "--against", folder / "best.safetensors", "--seat", 1, "--seed", 3, typed="q\n")
+    said = run("play", "yahtzee_jr", "--opponents", folder / "best.safetensors", "--seat", 1, "--seed", 3, typed="q\n")
     assert "player_0 (best): " in said
     pytest.importorskip("matplotlib")
     said = run("report", folder, "--games", 21, "--out", "else/where")
@@ -1686,17 +1696,17 @@ SHORT = {"max_turns": 9}
 PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
     # words, game, who sits in the seats after the person's, the person's seat, options
     "the defaults": ("yum", "yum", ["greedy"], 0, {}),
-    "second": ("yahtzee_jr --against random --seat 1", "yahtzee_jr", ["random"], 1, {}),
-    "one for all": ("yahtzee_jr --seats 4 --seat 2 --against random", "yahtzee_jr", ["random"] * 3, 2, {}),
+    "second": ("yahtzee_jr --opponents random --seat 1", "yahtzee_jr", ["random"], 1, {}),
+    "one for all": ("yahtzee_jr --num-players 4 --seat 2 --opponents random", "yahtzee_jr", ["random"] * 3, 2, {}),
     "one for each": (
-        "showdown_yahtzee --seats 3 --seat 1 --against random greedy --options.max_turns 9",
+        "showdown_yahtzee --num-players 3 --seat 1 --opponents random greedy --options.max_turns 9",
         "showdown_yahtzee",
         ["random", "greedy"],
         1,
         SHORT,
     ),
     "one for each, from the first seat": (
-        "showdown_yahtzee --seats 4 --against greedy random greedy --options.max_turns 9",
+        "showdown_yahtzee --num-players 4 --opponents greedy random greedy --options.max_turns 9",
         "showdown_yahtzee",
         ["greedy", "random", "greedy"],
         0,
@@ -1709,7 +1719,7 @@ PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
         1,
         {"must_score_most": False},
     ),
-    "alone": ("yahtzee_jr --seats 1", "yahtzee_jr", [], 0, {}),
+    "alone": ("yahtzee_jr --num-players 1", "yahtzee_jr", [], 0, {}),
     "exact advice": ("yahtzee_jr --seat 1 --advice", "yahtzee_jr", ["greedy"], 1, {}),
     "exact advice for other rules": (
         "yum --adviser optimal --options.zeros free",
@@ -1719,7 +1729,7 @@ PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
         {"zeros": "free"},
     ),
     "advice by rollout where it is not solved": (
-        "yahtzee_jr --seats 3 --seat 1 --adviser rollout:random:2:win",
+        "yahtzee_jr --num-players 3 --seat 1 --adviser rollout:random:2:win",
         "yahtzee_jr",
         ["greedy"] * 2,
         1,
@@ -1738,8 +1748,10 @@ PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
 def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View], NDArray[np.float64]]:
     """What an adviser of this name should say, asked of its own module."""
     if name.startswith("rollout"):
-        base, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[name]
-        return RolloutPolicy(base, games, aim).action_values
+        prior, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[
+            name
+        ]
+        return RolloutPolicy(prior, games, aim).action_values
     if name == "greedy":
         values: Callable[[View], NDArray[np.float64]] = importlib.import_module(
             f"fivedice.agents.games.{game.name}.greedy"
@@ -1750,7 +1762,7 @@ def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View]
     return solved.action_values  # type: ignore[no-any-return]
 
 
-@shows("play", "game", "against", "seats", "seat", "seed", "advice", "adviser", "options")
+@shows("play", "game", "opponents", "num_players", "seat", "seed", "advice", "adviser", "options")
 @pytest.mark.parametrize("what", PLAYED)
 def test_play__the_whole_transcript_is_that_of_the_game(run: Run, what: str) -> None:
     words, name, rivals, seat, options = PLAYED[what]
@@ -1776,7 +1788,7 @@ def test_play__the_whole_transcript_is_that_of_the_game(run: Run, what: str) -> 
 
 
 def test_play__without_a_seed_no_two_games_are_alike(run: Run) -> None:
-    boards = {run("play", "yahtzee_jr", "--seats", 1, typed="q\n") for _ in range(6)}
+    boards = {run("play", "yahtzee_jr", "--num-players", 1, typed="q\n") for _ in range(6)}
     assert len(boards) > 1
 
 
@@ -1824,7 +1836,7 @@ def test_play__takes_one_rival_or_one_for_each_other_seat(players: int, monkeypa
             assert f"You are player_{players - 1}." in console.file.getvalue()  # type: ignore[attr-defined]
         else:
             others = "1 other seat;" if players == 2 else f"{players - 1} other seats;"
-            with pytest.raises(ValueError, match=f"--against names {rivals} policies for {others} give one for each"):
+            with pytest.raises(ValueError, match=f"--opponents names {rivals} policies for {others} give one for each"):
                 game()
     for seat in (-1, players):
         with pytest.raises(ValueError, match=f"seat={seat} is not at this table; use 0 to {players - 1}"):
@@ -2065,7 +2077,7 @@ def test_random_policy__every_legal_action_has_its_share_of_the_random_number() 
     view = batch.view()
     policy = RandomPolicy()
     legal = [np.flatnonzero(mask) for mask in view.masks]
-    expected = [actions[int(noise * len(actions))] for actions, noise in zip(legal, view.noise, strict=True)]
+    expected = [actions[int(uniforms * len(actions))] for actions, uniforms in zip(legal, view.uniforms, strict=True)]
     assert policy.act(view).tolist() == expected
     chances = policy.chances(view)
     for row, actions in enumerate(legal):

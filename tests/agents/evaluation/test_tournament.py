@@ -122,8 +122,8 @@ def test_parts__are_every_deal_of_every_table_once(count: int, seats: int, games
 
 def test_seating__does_not_depend_on_the_part() -> None:
     whole = seating(Part((0, 1, 2), 0, 12))
-    pieces = np.concatenate([seating(Part((0, 1, 2), 0, 5)), seating(Part((0, 1, 2), 5, 12))])
-    np.testing.assert_array_equal(whole, pieces)
+    fields = np.concatenate([seating(Part((0, 1, 2), 0, 5)), seating(Part((0, 1, 2), 5, 12))])
+    np.testing.assert_array_equal(whole, fields)
 
 
 @pytest.mark.parametrize("seats", [2, 3])

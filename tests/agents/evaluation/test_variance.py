@@ -1,4 +1,4 @@
-"""Results without luck: the same means, less noise, and nothing that depends on who else plays or in which batch."""
+"""Results without luck: the same means, less uniforms, and nothing that depends on who else plays or in which batch."""
 
 import os
 import statistics
@@ -36,9 +36,9 @@ class Mixed:
         self.values, self.mistakes = values, mistakes
 
     def act(self, view: View) -> NDArray[np.int64]:
-        is_mistake = view.noise < self.mistakes
-        # Of the noise below that bound, what is left over it is noise again.
-        random = RandomPolicy().act(replace(view, noise=view.noise / self.mistakes % 1))
+        is_mistake = view.uniforms < self.mistakes
+        # Of the uniforms below that bound, what is left over it is uniforms again.
+        random = RandomPolicy().act(replace(view, uniforms=view.uniforms / self.mistakes % 1))
         return np.where(is_mistake, random, self.values.action_values(view).argmax(axis=1))
 
 

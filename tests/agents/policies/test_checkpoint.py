@@ -31,14 +31,14 @@ from fivedice.agents.policies.checkpoint import (
 )
 from fivedice.agents.policies.files import digest, write_whole
 from fivedice.agents.policies.network import Network, likeliest, sampled, tensor_shapes
-from fivedice.agents.policies.prior import BASES, Base
+from fivedice.agents.policies.prior import PRIORS, Prior
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.trainer import ACTIVATIONS, network_tensors
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
 from fivedice.envs.api.single import SeatEnv
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.canonical import show_standard
+from fivedice.envs.core.canonical import canonical_view
 from fivedice.envs.core.view import View
 
 YUM, JR = load_game("yum"), load_game("yahtzee_jr")
@@ -126,11 +126,11 @@ def test_round_trip__every_tensor_and_the_card(path: Path) -> None:
         "network": {
             "net_arch": [8],
             "activation": "tanh",
-            "standard_form": False,
-            "base": None,
-            "base_span": 0.0,
-            "base_keep_span": 0.0,
-            "base_features": [],
+            "canonical_form": False,
+            "prior": None,
+            "prior_span": 0.0,
+            "prior_keep_span": 0.0,
+            "prior_features": [],
         },
     }
     assert (policy.name, policy.game, policy.options) == ("some", YUM, OPTIONS)
@@ -140,9 +140,9 @@ def test_sampled__plays_each_legal_action_as_often_as_its_probability_says() -> 
     logits = np.array([0.0, 5.0, 1.0, -2.0, 0.5], np.float32)
     mask = np.array([1, 0, 1, 1, 1], np.int8)
     count = 100_000
-    noise = (np.arange(count) + 0.5) / count  # spread evenly, so that the shares are exact
+    uniforms = (np.arange(count) + 0.5) / count  # spread evenly, so that the shares are exact
     actions = np.empty(count, np.int64)
-    sampled(np.tile(logits, (count, 1)), np.tile(mask, (count, 1)), noise, actions)
+    sampled(np.tile(logits, (count, 1)), np.tile(mask, (count, 1)), uniforms, actions)
     chances = np.exp(logits.astype(np.float64)) * mask
     np.testing.assert_allclose(np.bincount(actions, minlength=5) / count, chances / chances.sum(), atol=2 / count)
     ends = np.array([0.0, 1 - 2.0**-32])
@@ -228,25 +228,25 @@ REFUSED = {
     "observation layout": (with_card(observation_digest="0" * 16), "laid out differently from this version's"),
     "action layout": (with_card(action_digest="0" * 16), "laid out differently from this version's"),
     "a form that the game has not": (
-        with_card(network={"net_arch": [8], "activation": "tanh", "standard_form": True}),
-        "gives standard_form as True, which Yum does not have",
+        with_card(network={"net_arch": [8], "activation": "tanh", "canonical_form": True}),
+        "gives canonical_form as True, which Yum does not have",
     ),
-    "a base that is not there": (
-        with_card(network={"net_arch": [8], "activation": "tanh", "base": "gredy"}),
-        "gives base as 'gredy'; known are 'greedy'",
+    "a prior that is not there": (
+        with_card(network={"net_arch": [8], "activation": "tanh", "prior": "gredy"}),
+        "gives prior as 'gredy'; known are 'greedy'",
     ),
-    "a base and a standard form": (
+    "a prior and a canonical form": (
         with_card(
             game="yahtzee_jr",
             options={},
             observation_digest=JR.layout(JR.make_options()).digest,
             action_digest=JR.action_digest(JR.make_options()),
-            network={"net_arch": [8], "activation": "tanh", "base": "greedy", "standard_form": True},
+            network={"net_arch": [8], "activation": "tanh", "prior": "greedy", "canonical_form": True},
         ),
-        "gives both standard_form and a base, which do not go together",
+        "gives both canonical_form and a prior, which do not go together",
     ),
-    "a base without its part of the network": (
-        with_card(network={"net_arch": [8], "activation": "tanh", "base": "greedy"}),
+    "a prior without its part of the network": (
+        with_card(network={"net_arch": [8], "activation": "tanh", "prior": "greedy"}),
         r"its network has float32 \(",
     ),
     "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network has float32 \(9, "),
@@ -465,21 +465,21 @@ def test_load__each_field_of_a_card_is_needed_and_of_its_kind(tmp_path: Path, fi
 
 
 SHOWDOWN = load_game("showdown_yahtzee")
-WITH_BASE = Base(BASES["greedy"], 6.0, 3.0, features=True)
+WITH_BASE = Prior(PRIORS["greedy"], 6.0, 3.0, features=True)
 
 
 def a_policy_of(kind: str) -> CheckpointPolicy:
     """A policy of each way of showing a decision to a network."""
-    game, base = {"plain": (YUM, None), "standard": (JR, None), "base": (SHOWDOWN, WITH_BASE)}[kind]
+    game, prior = {"plain": (YUM, None), "standard": (JR, None), "prior": (SHOWDOWN, WITH_BASE)}[kind]
     options = game.make_options(2, {})
     size, actions = game.layout(options).size, game.num_actions(options)
-    num_features = len(base.feature_names(game)) if base else 0
-    inputs = size + (1 + num_features) * actions if base else size
-    shapes = tensor_shapes(inputs, actions, (7, 5), base is not None, num_features)
+    num_features = len(prior.feature_names(game)) if prior else 0
+    inputs = size + (1 + num_features) * actions if prior else size
+    shapes = tensor_shapes(inputs, actions, (7, 5), prior is not None, num_features)
     generator = np.random.default_rng(4)
     tensors = {name: generator.normal(size=shape, scale=0.3).astype(np.float32) for name, shape in shapes.items()}
-    network = Network(tensors, inputs, actions, (7, 5), "relu", residual=base is not None, num_features=num_features)
-    return CheckpointPolicy("it", game, options, network, standard_form=kind == "standard", base=base)
+    network = Network(tensors, inputs, actions, (7, 5), "relu", residual=prior is not None, num_features=num_features)
+    return CheckpointPolicy("it", game, options, network, canonical_form=kind == "standard", prior=prior)
 
 
 def decisions_of(policy: CheckpointPolicy, rows: int = 40, rounds: int = 11) -> View:
@@ -505,21 +505,21 @@ def logits_by_hand(policy: CheckpointPolicy, row: View) -> np.ndarray:
     last = len(network.net_arch)
     weight, bias = (network.tensors[f"policy.{last}.{part}"].astype(float) for part in ("weight", "bias"))
     seen = row.observations[0].astype(float)
-    if policy.base is None:
+    if policy.prior is None:
         return np.asarray(hidden(network, "policy", seen) @ weight.T + bias)
-    near, *features = policy.base.shown(row)[0].astype(float).reshape(-1, actions)
+    near, *features = policy.prior.shown(row)[0].astype(float).reshape(-1, actions)
     within = hidden(network, "policy", np.concatenate([seen, near]))
     query = within @ network.tensors["policy.query.weight"].T + network.tensors["policy.query.bias"]
     held = near + sum(weight * plane for weight, plane in zip(query, features, strict=True))
     return np.asarray(np.concatenate([within, held]) @ weight.T + bias)
 
 
-@pytest.mark.parametrize("kind", ["plain", "base"])
+@pytest.mark.parametrize("kind", ["plain", "prior"])
 def test_network__is_what_its_layers_make_of_a_decision(kind: str) -> None:
     policy = a_policy_of(kind)
     view = decisions_of(policy)
     actions = policy.act(view)
-    shown = view.observations if policy.base is None else np.hstack([view.observations, policy.base.shown(view)])
+    shown = view.observations if policy.prior is None else np.hstack([view.observations, policy.prior.shown(view)])
     values = policy.network.values(shown)
     for i in range(len(view)):
         logits = logits_by_hand(policy, view.rows(np.array([i])))
@@ -529,11 +529,11 @@ def test_network__is_what_its_layers_make_of_a_decision(kind: str) -> None:
         within = hidden(policy.network, "value", shown[i, : policy.network.tensors["value.0.weight"].shape[1]])
         last = [policy.network.tensors[f"value.2.{part}"].astype(float) for part in ("weight", "bias")]
         assert values[i] == pytest.approx(float((within @ last[0].T + last[1])[0]), abs=2e-4)
-    if policy.base is not None:
-        assert len(policy.base.feature_names(policy.game)) > 1
+    if policy.prior is not None:
+        assert len(policy.prior.feature_names(policy.game)) > 1
 
 
-@pytest.mark.parametrize("kind", ["plain", "standard", "base"])
+@pytest.mark.parametrize("kind", ["plain", "standard", "prior"])
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_round_trip__plays_and_says_the_same(tmp_path: Path, kind: str, deterministic: bool) -> None:
     policy = a_policy_of(kind)
@@ -560,25 +560,25 @@ def test_settings__are_those_of_a_run_by_name_and_value() -> None:
         game="showdown_yahtzee",
         net_arch=(7, 5),
         activation="relu",
-        base="greedy",
-        base_span=6.0,
-        base_keep_span=3.0,
-        base_features=True,
+        prior="greedy",
+        prior_span=6.0,
+        prior_keep_span=3.0,
+        prior_features=True,
     )
-    assert a_policy_of("base").settings() == config.network_settings()
+    assert a_policy_of("prior").settings() == config.network_settings()
     config = TrainConfig(game="yahtzee_jr", net_arch=(7, 5), activation="relu")
     assert a_policy_of("standard").settings() == config.network_settings()
 
 
 # A change of each setting of a network: what it says, where the network or the game does not bear it.
 ALTERED: dict[str, tuple[str, Any, str | None]] = {
-    "net_arch": ("base", [5, 7], r"its network has float32 \("),
-    "activation": ("base", "tanh", None),
-    "standard_form": ("standard", False, None),
-    "base": ("base", None, r"tensors are not those of its network: .*policy\.query"),
-    "base_span": ("base", 7.0, None),
-    "base_keep_span": ("base", 0.0, None),
-    "base_features": ("base", ["other"], "gives base_features as \\['other'\\]; this version's are"),
+    "net_arch": ("prior", [5, 7], r"its network has float32 \("),
+    "activation": ("prior", "tanh", None),
+    "canonical_form": ("standard", False, None),
+    "prior": ("prior", None, r"tensors are not those of its network: .*policy\.query"),
+    "prior_span": ("prior", 7.0, None),
+    "prior_keep_span": ("prior", 0.0, None),
+    "prior_features": ("prior", ["other"], "gives prior_features as \\['other'\\]; this version's are"),
 }
 
 
@@ -600,9 +600,9 @@ def test_load__each_setting_of_a_network_counts(tmp_path: Path, setting: str) ->
     assert (loaded.act(view) != policy.act(view)).any()
 
 
-@pytest.mark.parametrize(("setting", "value"), [("base_span", -1.0), ("base_keep_span", np.inf), ("base_span", "6")])
+@pytest.mark.parametrize(("setting", "value"), [("prior_span", -1.0), ("prior_keep_span", np.inf), ("prior_span", "6")])
 def test_load__a_span_that_is_none_is_refused(tmp_path: Path, setting: str, value: Any) -> None:
-    policy, path = a_policy_of("base"), tmp_path / "it.safetensors"
+    policy, path = a_policy_of("prior"), tmp_path / "it.safetensors"
     card = policy.card()
     save_checkpoint(path, card | {"network": card["network"] | {setting: value}}, policy.network)
     with pytest.raises(ValueError, match=f"gives {setting} as {value!r}; it must be a number from 0 up"):
@@ -612,7 +612,7 @@ def test_load__a_span_that_is_none_is_refused(tmp_path: Path, setting: str, valu
 # What it draws
 
 
-@pytest.mark.parametrize("kind", ["plain", "standard", "base"])
+@pytest.mark.parametrize("kind", ["plain", "standard", "prior"])
 def test_act__draws_in_proportion_to_the_exponentials_of_the_logits_by_the_noise_alone(kind: str) -> None:
     policy = a_policy_of(kind)
     policy.deterministic = False
@@ -620,11 +620,11 @@ def test_act__draws_in_proportion_to_the_exponentials_of_the_logits_by_the_noise
     row = int(view.masks.sum(axis=1).argmax())  # the widest choice
     count = 4000
     many = view.rows(np.full(count, row))
-    noise = (np.arange(count) + 0.5) / count
-    many.noise[:] = noise
+    uniforms = (np.arange(count) + 0.5) / count
+    many.uniforms[:] = uniforms
     drawn = policy.act(many)
     if kind == "standard":
-        shown = show_standard(JR, policy.options, view.states[row : row + 1], view.seats[row : row + 1])
+        shown = canonical_view(JR, policy.options, view.states[row : row + 1], view.seats[row : row + 1])
         logits, masks = policy.network.logits(shown.observations)[0], shown.masks[0]
         names = shown.actions[0]
     else:
@@ -636,7 +636,7 @@ def test_act__draws_in_proportion_to_the_exponentials_of_the_logits_by_the_noise
     shares = np.bincount(drawn, minlength=len(masks)) / count
     np.testing.assert_allclose(shares, chances / chances.sum(), atol=2 / count + 1e-4)
     order = np.random.default_rng(1).permutation(count)
-    many.noise[:] = noise[order]
+    many.uniforms[:] = uniforms[order]
     np.testing.assert_array_equal(policy.act(many), drawn[order])  # each row by its own number
     policy.deterministic = True
     assert len(set(policy.act(many).tolist())) == 1

@@ -26,7 +26,7 @@ from fivedice.agents.policies.rollout import (
 )
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.chance import SCRIPT, STREAM, fill_noise, line_up, new_streams
+from fivedice.envs.core.chance import SCRIPT, STREAM, align_streams, fill_uniforms, new_streams
 from fivedice.envs.core.view import Policy, View
 
 YUM, YAHTZEE_JR = load_game("yum"), load_game("yahtzee_jr")
@@ -102,13 +102,13 @@ def played_plainly(view: View, row: int, action: int, number: int, base: Policy,
     """One game on from a decision by the rules of one game: fresh dice of the decision's, each turn at a new block."""
     rules, options, players = view.game.rules, view.options, int(view.options["num_players"])
     state, stream = view.states[row : row + 1].copy(), np.zeros(1, STREAM)
-    stream["key"][0] = int(view.noise[row] * 2**32), 0x726F6C6C
+    stream["key"][0] = int(view.uniforms[row] * 2**32), 0x726F6C6C
     stream["game"][0], stream["drawn"][0] = (number, 0), 4
     chance, mask = (stream[0], np.zeros(0, SCRIPT)), np.zeros((1, view.masks.shape[1]), np.int8)
-    seen, noise = np.zeros((1, view.observations.shape[1]), np.float32), np.zeros(1)
+    seen, uniforms = np.zeros((1, view.observations.shape[1]), np.float32), np.zeros(1)
 
     def wait() -> int:
-        """Whoever is not to move goes on with a multiple of 64 draws, of dice and of noise; who is to move."""
+        """Whoever is not to move goes on with a multiple of 64 draws, of dice and of uniforms; who is to move."""
         mover = int(rules.current_player(state[0]))
         for seat in set(range(6)) - {mover}:
             for which in (seat, 6 + seat):
@@ -121,8 +121,8 @@ def played_plainly(view: View, row: int, action: int, number: int, base: Policy,
         mover = wait()
         rules.legal_actions(state[0], options, mask[0])
         view.game.observe(state[0], options, mover, seen[0])
-        fill_noise(np.zeros(1, np.int64), np.array([6 + mover]), stream, noise)
-        shown = View(view.game, options, state.copy(), np.array([mover], np.int8), seen.copy(), mask.copy(), noise)
+        fill_uniforms(np.zeros(1, np.int64), np.array([6 + mover]), stream, uniforms)
+        shown = View(view.game, options, state.copy(), np.array([mover], np.int8), seen.copy(), mask.copy(), uniforms)
         rules.apply(state[0], options, int(base.act(shown)[0]), chance)
     points, won, seat = np.zeros(players), np.zeros(players, np.int8), int(view.seats[row])
     rules.scores(state[0], options, points)
@@ -234,11 +234,11 @@ def test_act__takes_what_the_race_and_its_confirmation_say(games: int) -> None:
             nonlocal asked
             asked += len(rows) * count
             assert (view.masks[rows, actions] == 1).all()
-            which = np.searchsorted(noise, view.noise[rows])
+            which = np.searchsorted(uniforms, view.uniforms[rows])
             return results[place[which], actions, first : first + count].astype(np.float64)
 
-    place = np.argsort(view.noise)
-    noise = view.noise[place]
+    place = np.argsort(view.uniforms)
+    uniforms = view.uniforms[place]
     chosen = Scripted(RANDOM, games).act(view)
     own = RANDOM.act(view)
     expected, needed = own.copy(), 0
@@ -307,7 +307,7 @@ def test_streams__are_named_by_the_noise_and_the_game() -> None:
 def test_dice__are_not_those_to_come() -> None:
     batch = Batch(YUM, 2000)
     batch.reset(5)
-    streams = fresh_streams(batch.view().noise, np.zeros(2000, np.int64))
+    streams = fresh_streams(batch.view().uniforms, np.zeros(2000, np.int64))
     assert not (streams["key"] == batch.streams["key"]).all(axis=1).any()
     playout = Batch(YUM, 2000)
     playout.resume(batch.states, streams)
@@ -334,7 +334,7 @@ def test_dice__are_the_same_again_after_a_turn_with_other_throws(game: str) -> N
         fewest, most = (batch.masks.argmax(axis=1), batch.num_actions - 1 - batch.masks[:, ::-1].argmax(axis=1))
         before = batch.movers.copy()
         batch.step(np.where(np.arange(40) < 20, fewest, most), rows, restart=False)
-        line_up(rows, batch.movers, batch.streams)
+        align_streams(rows, batch.movers, batch.streams)
         again = (before != batch.movers) & (batch.movers == first) & ~seen.any(axis=1)
         drawn = batch.streams["drawn"][rows, first]
         seen[again] = np.column_stack([drawn, batch.streams["words"][rows, first, (drawn - 1) & 3]])[again]
@@ -346,9 +346,11 @@ def test_act__leaves_the_game_alone() -> None:
     batch = Batch(YAHTZEE_JR, 20)
     batch.reset(3)
     view = batch.view()
-    before = [array.tobytes() for array in (batch.states, batch.streams, view.states, view.masks, view.noise)]
+    before = [array.tobytes() for array in (batch.states, batch.streams, view.states, view.masks, view.uniforms)]
     RolloutPolicy(RANDOM, 8).act(view)
-    assert [array.tobytes() for array in (batch.states, batch.streams, view.states, view.masks, view.noise)] == before
+    assert [
+        array.tobytes() for array in (batch.states, batch.streams, view.states, view.masks, view.uniforms)
+    ] == before
 
 
 # What is not played
@@ -401,7 +403,7 @@ def test_act__plays_games_that_have_come_to_the_same_after_the_turn_once() -> No
     assert games <= seats.count(1) <= 3 * (games + 4)  # a turn of three decisions at most
 
 
-# What is only noise
+# What is only uniforms
 
 
 class Noisy(RolloutPolicy):

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from rich.console import Console, RenderableType
 from rich.progress import Progress
 
-from fivedice.agents.evaluation.breakdown import Measure, Tally, detail_of
+from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, Standing, evaluate, play_games
 from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
 from fivedice.agents.reports import tables
 from fivedice.agents.reports.evaluation import show_evaluation
 from fivedice.agents.reports.tables import (
+    breakdown_report,
     check_picture,
-    detail_report,
-    draw_detail,
+    draw_breakdown,
     figure,
     games_for,
     points_table,
@@ -39,8 +39,8 @@ from fivedice.envs.core.view import Policy, View
 from fivedice.envs.yum.rules import BOXES
 
 YUM, YAHTZEE_JR = load_game("yum"), load_game("yahtzee_jr")
-DETAIL = detail_of(YUM)
-POINTS, ZEROS, TURN, BONUS = DETAIL.measures
+SCORE_SHEET = score_sheet_of(YUM)
+POINTS, ZEROS, TURN, BONUS = SCORE_SHEET.measures
 RARE = ("Yum", "Bonus")  # where random play hardly ever writes points
 needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too long in plain Python")
 needs_matplotlib = pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is optional")
@@ -111,8 +111,8 @@ def test_tables__names_are_folded_before_figures_are_cut() -> None:
     long = replace(BOTH, name=name, wins={name: BOTH.wins["greedy"]}, adjusted_wins={name: BOTH.wins["greedy"]})
     said = shown(standings_report([long, RAW], title="Yum", num_players=2, optimum=169.8765))
     greedy, random = tallied([GREEDY, RandomPolicy()], 2, 3, seed=9)
-    tallies = {name: greedy, f"{name}too/": random, f"{name}three/": greedy, f"{name}four/": random}
-    said += shown(detail_report(DETAIL, tallies))
+    breakdowns = {name: greedy, f"{name}too/": random, f"{name}three/": greedy, f"{name}four/": random}
+    said += shown(breakdown_report(SCORE_SHEET, breakdowns))
     assert said.count("100.0 %") >= 2
     for told in ("155.00 ± 0.80", "155.70 ± 0.15", "91.7 %", "260,000", "9,000", "64.5 ± 1.4 %"):
         assert told in said
@@ -123,25 +123,25 @@ def test_tables__names_are_folded_before_figures_are_cut() -> None:
 # Where the points go
 
 
-def tallied(policies: Sequence[Policy], seats: int, deals: int, seed: int) -> list[Tally]:
-    tallies = [Tally(DETAIL, deals) for _ in policies]
+def tallied(policies: Sequence[Policy], seats: int, deals: int, seed: int) -> list[ScoreBreakdown]:
+    breakdowns = [ScoreBreakdown(SCORE_SHEET, deals) for _ in policies]
 
     def watch(number: int, games: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
-        tallies[number].add(games, view, actions)
+        breakdowns[number].add(games, view, actions)
 
     named = {str(number): policy for number, policy in enumerate(policies)}
     evaluate(YUM, named, games=deals * (seats if len(policies) > 1 else 1), num_players=seats, seed=seed, watch=watch)
-    return tallies
+    return breakdowns
 
 
-def means(tally: Tally, measure: Measure) -> NDArray[np.float64]:
-    return np.array([estimate.mean for estimate in tally.estimates(measure)])
+def means(breakdown: ScoreBreakdown, measure: Measure) -> NDArray[np.float64]:
+    return np.array([estimate.mean for estimate in breakdown.estimates(measure)])
 
 
 @pytest.mark.parametrize("policy", [GREEDY, RandomPolicy()], ids=lambda policy: policy.name)
 def test_detail__is_what_stands_in_the_boxes(policy: Policy) -> None:
     """Against the boxes as the games leave them, and the turns as they come."""
-    (tally,) = tallied([policy], 2, 30, seed=5)
+    (breakdown,) = tallied([policy], 2, 30, seed=5)
     batch = Batch(YUM, 30)
     batch.reset(5)
     rows, turns = batch.all_rows, np.zeros((30, 2, 12))
@@ -156,22 +156,24 @@ def test_detail__is_what_stands_in_the_boxes(policy: Policy) -> None:
     boxes = batch.states["boxes"][:, :2].astype(float)
     bonus = boxes[:, :, :6].sum(axis=2) >= 63
     points, _ = batch.results(batch.all_rows)
-    assert means(tally, POINTS) == pytest.approx([*boxes.mean(axis=(0, 1)), 25 * bonus.mean()])
-    assert means(tally, POINTS).sum() == pytest.approx(points.mean())
-    assert means(tally, ZEROS) == pytest.approx([*(boxes == 0).mean(axis=(0, 1)), 1 - bonus.mean()])
-    assert means(tally, TURN) == pytest.approx([*turns.mean(axis=(0, 1)), np.nan], nan_ok=True)
-    assert means(tally, BONUS) == pytest.approx([*[np.nan] * 12, bonus.mean()], nan_ok=True)
+    assert means(breakdown, POINTS) == pytest.approx([*boxes.mean(axis=(0, 1)), 25 * bonus.mean()])
+    assert means(breakdown, POINTS).sum() == pytest.approx(points.mean())
+    assert means(breakdown, ZEROS) == pytest.approx([*(boxes == 0).mean(axis=(0, 1)), 1 - bonus.mean()])
+    assert means(breakdown, TURN) == pytest.approx([*turns.mean(axis=(0, 1)), np.nan], nan_ok=True)
+    assert means(breakdown, BONUS) == pytest.approx([*[np.nan] * 12, bonus.mean()], nan_ok=True)
     assert bonus.any() == (policy is GREEDY)
 
 
 def test_detail__measures_of_yum() -> None:
-    assert [(measure.name, measure.is_share, measure.adds_up, measure.only_row) for measure in DETAIL.measures] == [
+    assert [
+        (measure.name, measure.is_share, measure.adds_up, measure.only_row) for measure in SCORE_SHEET.measures
+    ] == [
         ("points", False, True, None),
         ("zeros", True, False, None),
         ("turn of filling", False, False, None),
         ("bonus earned", True, False, "Bonus"),
     ]
-    assert DETAIL.rows == (*BOXES, "Bonus")
+    assert SCORE_SHEET.rows == (*BOXES, "Bonus")
 
 
 def test_detail__of_made_up_cards() -> None:
@@ -194,9 +196,10 @@ def test_detail__of_made_up_cards() -> None:
     view = View(YUM, options, states, seats, empty, np.ones((6, 43), np.int8), np.zeros(6))
     before = states.copy()
     actions = np.array([31 + 7, 31 + 11, 31 + 10, 31 + 0, 5, 31 + 3])
-    decisions, rows, figures = DETAIL.entries(view, actions)
+    decisions, rows, figures = SCORE_SHEET.entries(view, actions)
     found = {
-        (int(one), DETAIL.rows[row]): told.tolist() for one, row, told in zip(decisions, rows, figures, strict=True)
+        (int(one), SCORE_SHEET.rows[row]): told.tolist()
+        for one, row, told in zip(decisions, rows, figures, strict=True)
     }
     nan = float("nan")
     expected = {
@@ -218,11 +221,13 @@ def test_detail__of_made_up_cards() -> None:
 @pytest.mark.parametrize("seats", [1, 2, 3])
 def test_detail__of_each_contender_adds_up_to_its_points(seats: int) -> None:
     policies = [GREEDY, RandomPolicy(), GREEDY]
-    tallies = tallied(policies, seats, 8, seed=6)
+    breakdowns = tallied(policies, seats, 8, seed=6)
     named: dict[str, Policy] = {str(number): policy for number, policy in enumerate(policies)}
-    for tally, standing in zip(tallies, evaluate(YUM, named, games=8 * seats, num_players=seats, seed=6), strict=True):
-        assert means(tally, POINTS).sum() == pytest.approx(standing.points.mean)
-        assert np.nansum(means(tally, TURN)) == pytest.approx(78)  # each of the turns 1 to 12 fills a box
+    for breakdown, standing in zip(
+        breakdowns, evaluate(YUM, named, games=8 * seats, num_players=seats, seed=6), strict=True
+    ):
+        assert means(breakdown, POINTS).sum() == pytest.approx(standing.points.mean)
+        assert np.nansum(means(breakdown, TURN)) == pytest.approx(78)  # each of the turns 1 to 12 fills a box
 
 
 def test_detail__intervals_hold_the_long_run() -> None:
@@ -230,14 +235,14 @@ def test_detail__intervals_hold_the_long_run() -> None:
     held = []
     for seed in range(60):
         (short,) = tallied([RandomPolicy()], 2, 100, seed=8 + seed)
-        boxes = zip(means(long, POINTS), short.estimates(POINTS), DETAIL.rows, strict=True)
+        boxes = zip(means(long, POINTS), short.estimates(POINTS), SCORE_SHEET.rows, strict=True)
         held += [abs(found.mean - truth) <= found.half_width for truth, found, row in boxes if row not in RARE]
     assert 0.9 < np.mean(held) < 0.985
 
 
 def test_detail__a_table_for_each_measure() -> None:
     greedy, random = tallied([GREEDY, RandomPolicy()], 2, 20, seed=9)
-    said = shown(detail_report(DETAIL, {"greedy": greedy, "random": random}))
+    said = shown(breakdown_report(SCORE_SHEET, {"greedy": greedy, "random": random}))
     for row in BOXES:
         assert len(re.findall(rf"\b(?<!Low )(?<!High ){row}  ", said)) == 3, row  # points, zeros, turn
     assert len(re.findall("Bonus  ", said)) == 3  # points, zeros, earned
@@ -251,7 +256,7 @@ def test_detail__a_table_for_each_measure() -> None:
 def test_show_evaluation__detail_stands_beside_exact_play() -> None:
     console = Console(file=io.StringIO(), width=200)
     show_evaluation(
-        console, YUM, {"greedy": GREEDY, "random": RandomPolicy()}, games=200, num_players=2, seed=3, detail=True
+        console, YUM, {"greedy": GREEDY, "random": RandomPolicy()}, games=200, num_players=2, seed=3, breakdown=True
     )
     said = str(console.file.getvalue())  # type: ignore[attr-defined]
     line = cells(said[said.index("turn of filling") :], "Low Straight")
@@ -264,7 +269,7 @@ def test_show_evaluation__detail_stands_beside_exact_play() -> None:
 
 def test_detail__of_a_game_without_it_is_refused_in_one_sentence() -> None:
     with pytest.raises(ValueError, match=f"there is no detailed table for {YAHTZEE_JR.title}"):
-        detail_of(YAHTZEE_JR)
+        score_sheet_of(YAHTZEE_JR)
     with pytest.raises(ValueError, match="there is no detailed table"):
         show_evaluation(
             Console(file=io.StringIO()),
@@ -273,7 +278,7 @@ def test_detail__of_a_game_without_it_is_refused_in_one_sentence() -> None:
             games=2,
             num_players=2,
             seed=1,
-            detail=True,
+            breakdown=True,
         )
 
 
@@ -286,7 +291,7 @@ def test_draw__makes_a_picture(tmp_path: Path, suffix: str) -> None:
     greedy, random = tallied([GREEDY, RandomPolicy()], 2, 5, seed=10)
     file = tmp_path / f"some.{suffix}"
     check_picture(file)
-    draw_detail(DETAIL, {"greedy": greedy, "random": random}, file, title="Yum", yardstick="random")
+    draw_breakdown(SCORE_SHEET, {"greedy": greedy, "random": random}, file, title="Yum", yardstick="random")
     assert file.stat().st_size > 5000
     assert file.read_bytes()[:4] == {"png": b"\x89PNG", "svg": b"<?xm", "pdf": b"%PDF"}[suffix]
     if suffix == "svg":

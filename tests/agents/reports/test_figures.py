@@ -28,7 +28,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from fivedice.agents.evaluation.breakdown import Measure, Tally
+from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown
 from fivedice.agents.evaluation.match import Estimate, Standing
 from fivedice.agents.evaluation.ranking import Ranking
 from fivedice.agents.evaluation.ratings import Ratings
@@ -296,7 +296,7 @@ def written_down(seed: int) -> list[tuple[int, int, list[float]]]:
 
 
 def handed_over(entries: list[tuple[int, int, list[float]]]) -> tuple[NDArray[np.int64], Any, NDArray[np.int64]]:
-    """The same as `Tally.add` takes it: the deal of each decision, and of these the ones that write."""
+    """The same as `ScoreBreakdown.add` takes it: the deal of each decision, and of these the ones that write."""
     deals = np.array([99] + [deal for deal, _, _ in entries])  # the first decision writes nothing
     view = (
         np.arange(len(entries)) + 1,
@@ -326,10 +326,10 @@ def by_hand(entries: list[tuple[int, int, list[float]]], measure: int) -> list[t
 ENTRIES = {"mine": written_down(3), "theirs": written_down(5), "exact": written_down(8)}
 
 
-def tallies() -> dict[str, Tally]:
+def breakdowns() -> dict[str, ScoreBreakdown]:
     found = {}
     for name, entries in ENTRIES.items():
-        found[name] = Tally(SHEET, DEALS)
+        found[name] = ScoreBreakdown(SHEET, DEALS)
         half = len(entries) // 2
         for some in (entries[:half], entries[half:]):
             found[name].add(*handed_over(some))
@@ -337,9 +337,9 @@ def tallies() -> dict[str, Tally]:
 
 
 def test_tally__means_and_intervals_are_those_of_what_was_written() -> None:
-    for name, tally in tallies().items():
+    for name, breakdown in breakdowns().items():
         for number, measure in enumerate(SHEET.measures):
-            found = tally.estimates(measure)
+            found = breakdown.estimates(measure)
             assert [estimate.mean for estimate in found] == pytest.approx(
                 [mean for mean, _ in by_hand(ENTRIES[name], number)], nan_ok=True
             )
@@ -350,7 +350,7 @@ def test_tally__means_and_intervals_are_those_of_what_was_written() -> None:
 
 
 def test_detail_report__each_cell_is_of_its_row_contender_and_measure() -> None:
-    found = tables_of(tables.detail_report(SHEET, tallies()))
+    found = tables_of(tables.breakdown_report(SHEET, breakdowns()))
     assert len(found) == len(SHEET.measures)
     for number, (table, measure) in enumerate(zip(found, SHEET.measures, strict=True)):
         expected = {name: by_hand(entries, number) for name, entries in ENTRIES.items()}
@@ -423,7 +423,7 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 def test_detail_picture__shows_means_and_intervals_of_each_row(
     drawn: Drawn, tmp_path: Path, yardstick: str | None
 ) -> None:
-    tables.draw_detail(SHEET, tallies(), tmp_path / "some.svg", title="A title", yardstick=yardstick)
+    tables.draw_breakdown(SHEET, breakdowns(), tmp_path / "some.svg", title="A title", yardstick=yardstick)
     (figure,) = drawn
     assert drawn.looks[0].get("format") is None
     assert figure.get_suptitle() == "A title"
@@ -468,7 +468,7 @@ def test_detail_picture__shows_means_and_intervals_of_each_row(
 
 @needs_matplotlib
 def test_detail_picture__is_of_the_kind_that_was_asked_for(drawn: Drawn, tmp_path: Path) -> None:
-    tables.draw_detail(SHEET, tallies(), tmp_path / "some", title="t", yardstick=None, kind="png")
+    tables.draw_breakdown(SHEET, breakdowns(), tmp_path / "some", title="t", yardstick=None, kind="png")
     assert drawn.looks[0]["format"] == "png"
 
 
@@ -965,7 +965,7 @@ def made_up_scalars() -> dict[str, list[tuple[float, float]]]:
         "rollout/score": over(20, 60),
         "eval/win_rate_vs_random": [(few[0], 0.375), (few[1], 0.6875), (few[2], 0.984375)],
         "eval/win_rate_vs_random_half_width": [(few[0], 0.0625), (few[1], 0.03125), (few[2], 0.046875)],
-        "eval/win_rate_vs_champion_1": over(0.3, 0.7, few),
+        "eval/win_rate_vs_previous_best_1": over(0.3, 0.7, few),
         "rollout/win_rate_vs_random": over(0.3, 0.9),
         "rollout/win_rate_vs_greedy": over(0.1, 0.5),
         "rollout/entropy_ratio": over(0.1, 0.9),
@@ -1051,7 +1051,7 @@ def page(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
 
 def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Page, Pictures]:
     drawn = keep_figures(monkeypatch)
-    monkeypatch.setattr(run_page, "detail_of", lambda game: SHEET if game is SHOWDOWN else None)
+    monkeypatch.setattr(run_page, "score_sheet_of", lambda game: SHEET if game is SHOWDOWN else None)
     monkeypatch.setattr(run_page, "load", lambda name: f"policy {name}")
     monkeypatch.setattr(run_page, "load_checkpoint", lambda path: f"policy {path.relative_to(run_folder)}")
     run = run_page.read_run(run_folder)
@@ -1179,7 +1179,7 @@ def test_page__wins_over_the_run(page: tuple[Page, Pictures]) -> None:
     lines = lines_of(pictures["wins.png"])
     expected = {
         "against random, evaluation": SCALARS["eval/win_rate_vs_random"],
-        "against champion 1, evaluation": SCALARS["eval/win_rate_vs_champion_1"],
+        "against previous_best 1, evaluation": SCALARS["eval/win_rate_vs_previous_best_1"],
         "against random, in training": smooth(SCALARS["rollout/win_rate_vs_random"]),
         "against greedy, in training": smooth(SCALARS["rollout/win_rate_vs_greedy"]),
     }
@@ -1317,7 +1317,7 @@ def test_page__lets_nothing_of_the_run_become_html(
     def refuse(path: Path) -> Any:
         raise ValueError("it is <broken> & lost")
 
-    monkeypatch.setattr(run_page, "detail_of", lambda game: SHEET)
+    monkeypatch.setattr(run_page, "score_sheet_of", lambda game: SHEET)
     monkeypatch.setattr(run_page, "load_checkpoint", refuse)
     monkeypatch.setattr(run_page, "evaluate", lambda *arguments, **settings: [STANDINGS[0]])
     run = replace(run_page.read_run(run_folder), config=CONFIG | {"opponents": {"<i>": 1}})

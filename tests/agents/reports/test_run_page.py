@@ -90,7 +90,7 @@ def test_report__alone_and_without_checkpoints(tmp_path: Path) -> None:
 
 def test_report__of_features_has_their_weights(tmp_path: Path) -> None:
     config = replace(
-        SETTINGS, game="showdown_yahtzee", base="greedy", base_span=2.0, base_features=True, eval_every=1024
+        SETTINGS, game="showdown_yahtzee", prior="greedy", prior_span=2.0, prior_features=True, eval_every=1024
     )
     folder = trained(tmp_path / "run", config)
     written = write_report(read_run(folder), tmp_path / "report", games=4)

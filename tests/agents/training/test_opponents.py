@@ -21,7 +21,7 @@ from fivedice.envs.core.batch import Batch
 
 YUM = load_game("yum")
 NO_ONE = np.zeros((0, 2), np.int64)
-EVENLY = (np.arange(100_000) + 0.5) / 100_000  # noise spread evenly, so that shares are exact
+EVENLY = (np.arange(100_000) + 0.5) / 100_000  # uniforms spread evenly, so that shares are exact
 
 
 def snapshot(steps: int) -> CheckpointPolicy:
@@ -104,11 +104,11 @@ def test_assign__each_entry_stands_for_itself() -> None:
     """Whatever else is dealt with it: one number, one opponent."""
     pool = pool_of(ALL_KINDS | {"floor": 0.3}, [0, 100, 200, 300])
     pool.tell({"step-000000100": [0.0] * 20})
-    noise = np.random.default_rng(1).random((200, 3))
-    together = pool.assign(noise)
-    assert together.shape == noise.shape
+    uniforms = np.random.default_rng(1).random((200, 3))
+    together = pool.assign(uniforms)
+    assert together.shape == uniforms.shape
     assert together.dtype == np.int64
-    alone = [[int(pool.assign(np.array([[number]]))[0, 0]) for number in row] for row in noise]
+    alone = [[int(pool.assign(np.array([[number]]))[0, 0]) for number in row] for row in uniforms]
     assert together.tolist() == alone
     assert len(np.unique(together)) == 7
 
@@ -139,8 +139,8 @@ def test_assign__the_ends_of_the_noise_deal_someone(count: int) -> None:
     mix = {"current": 0.1, "past": 0.7, "random": 1 / 3, "greedy": 1e-9}
     pool = pool_of(mix, list(range(count)))
     edges = np.concatenate([[0.0], pool._shares])
-    noise = np.clip([edges, np.nextafter(edges, 0), np.nextafter(edges, 1)], 0, 1 - 2.0**-32)
-    for number in pool.assign(noise).ravel():
+    uniforms = np.clip([edges, np.nextafter(edges, 0), np.nextafter(edges, 1)], 0, 1 - 2.0**-32)
+    for number in pool.assign(uniforms).ravel():
         pool.policy(int(number))
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from fivedice.agents.policies.baselines import GREEDY
-from fivedice.agents.policies.checkpoint import load_checkpoint, read_base, read_card
+from fivedice.agents.policies.checkpoint import load_checkpoint, read_card, read_prior
 from fivedice.agents.policies.network import Network
-from fivedice.agents.policies.prior import Base
+from fivedice.agents.policies.prior import Prior
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.resume import restore
 from fivedice.agents.training.torch_policy import ResidualExtractor
@@ -27,7 +27,7 @@ from fivedice.envs.yum import GAME as YUM
 
 UPDATE = 128  # decisions between two updates
 CONFIG = TrainConfig(
-    base="greedy",
+    prior="greedy",
     reward="win",
     total_timesteps=4 * UPDATE,
     n_envs=8,
@@ -76,7 +76,7 @@ def test_residual_learner__starts_as_its_base_and_learns(tmp_path: Path) -> None
 def test_residual_learner__plays_the_same_from_its_file(tmp_path: Path) -> None:
     training, view = train(tmp_path), some_view()
     loaded = load_checkpoint(tmp_path / "last.safetensors")
-    assert read_card(tmp_path / "last.safetensors")["network"]["base"] == "greedy"
+    assert read_card(tmp_path / "last.safetensors")["network"]["prior"] == "greedy"
     assert np.array_equal(loaded.act(view), training.policy().act(view))
     seen = beside_base(view)
     with torch.no_grad():
@@ -103,7 +103,7 @@ def test_residual_learner__resumes_as_if_never_stopped(tmp_path: Path) -> None:
 
 
 def test_seat_vec_env__shows_what_the_base_would_do() -> None:
-    env = SeatVecEnv("yum", 8, opponents="random", base=GREEDY)
+    env = SeatVecEnv("yum", 8, opponents="random", prior=GREEDY)
     env.seed(3)
     observations = env.reset()
     for _ in range(60):
@@ -120,16 +120,16 @@ def test_seat_vec_env__shows_what_the_base_would_do() -> None:
 
 
 def test_seat_vec_env__takes_a_base_by_name_and_refuses_what_is_none() -> None:
-    assert SeatVecEnv("yum", 2, base="greedy").base == Base(GREEDY)
+    assert SeatVecEnv("yum", 2, prior="greedy").prior == Prior(GREEDY)
     with pytest.raises(ValueError, match="3 is not a policy; use a name"):
-        SeatVecEnv("yum", 2, base=3)  # type: ignore[arg-type]  # on purpose
+        SeatVecEnv("yum", 2, prior=3)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match="'gredy' is not a policy"):
-        SeatVecEnv("yum", 2, base="gredy")
+        SeatVecEnv("yum", 2, prior="gredy")
 
 
-def test_seat_vec_env__refuses_a_base_with_standard_forms() -> None:
+def test_seat_vec_env__refuses_a_base_with_canonical_forms() -> None:
     with pytest.raises(ValueError, match="leave out one of them"):
-        SeatVecEnv("yahtzee_jr", 2, base=GREEDY, standard_form=True)
+        SeatVecEnv("yahtzee_jr", 2, prior=GREEDY, canonical_form=True)
 
 
 SHOWDOWN = load_game("showdown_yahtzee")
@@ -138,13 +138,13 @@ SHOWDOWN = load_game("showdown_yahtzee")
 def test_base__shows_how_near_each_action_is_to_the_best() -> None:
     batch = Batch(SHOWDOWN, 60)
     batch.reset(2)
-    base, alike, compared = Base(GREEDY, span=0.5, keep_span=2.0), Base(GREEDY, span=1.5), np.zeros(2, np.int64)
+    prior, alike, compared = Prior(GREEDY, span=0.5, keep_span=2.0), Prior(GREEDY, span=1.5), np.zeros(2, np.int64)
     keeps = np.arange(batch.num_actions) < 31
     for _ in range(40):
         view = batch.view()
         values = np.where(view.masks, GREEDY.action_values(view), -np.inf)
         behind = values.max(axis=1, keepdims=True) - values
-        shown = base.shown(view)
+        shown = prior.shown(view)
         expected = np.maximum(0.0, 1 - behind / np.where(keeps, 2.0, 0.5))
         np.testing.assert_allclose(shown, expected, atol=1e-6)
         np.testing.assert_allclose(alike.shown(view), np.maximum(0.0, 1 - behind / 1.5), atol=1e-6)
@@ -156,27 +156,27 @@ def test_base__shows_how_near_each_action_is_to_the_best() -> None:
     assert compared.sum() > 500
 
 
-def test_base_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path) -> None:
-    config = replace(CONFIG, game="showdown_yahtzee", base_span=1.5, base_keep_span=2.5)
+def test_prior_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path) -> None:
+    config = replace(CONFIG, game="showdown_yahtzee", prior_span=1.5, prior_keep_span=2.5)
     training = train(tmp_path, config)
     batch = Batch(SHOWDOWN, 200)
     batch.reset(5)
     view, loaded = batch.view(), load_checkpoint(tmp_path / "last.safetensors")
-    assert loaded.base == Base(GREEDY, 1.5, 2.5)
+    assert loaded.prior == Prior(GREEDY, 1.5, 2.5)
     assert np.array_equal(loaded.act(view), training.policy().act(view))
-    with pytest.raises(ValueError, match=r"is a run with base_span=1.5, not with base_span=0.0"):
-        restore(Training(replace(config, base_span=0.0), tmp_path, lambda progress: None))
+    with pytest.raises(ValueError, match=r"is a run with prior_span=1.5, not with prior_span=0.0"):
+        restore(Training(replace(config, prior_span=0.0), tmp_path, lambda progress: None))
 
 
-def test_base_span__without_a_base_is_refused() -> None:
-    for settings in ({"base_span": 1.0}, {"base_keep_span": 1.0}, {"base_features": True}):
-        with pytest.raises(ValueError, match="say what is shown of a base; use base='greedy'"):
+def test_prior_span__without_a_base_is_refused() -> None:
+    for settings in ({"prior_span": 1.0}, {"prior_keep_span": 1.0}, {"prior_features": True}):
+        with pytest.raises(ValueError, match="say what is shown of a prior; use prior='greedy'"):
             SeatVecEnv("yum", 2, **settings)  # type: ignore[arg-type]  # of several types
 
 
-def test_base_span__of_a_policy_that_does_not_tell_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"random does not tell what .* SET Cubed; use base_span=0"):
-        SeatVecEnv("set_cubed", 2, base="random", base_span=1.0)
+def test_prior_span__of_a_policy_that_does_not_tell_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"random does not tell what .* SET Cubed; use prior_span=0"):
+        SeatVecEnv("set_cubed", 2, prior="random", prior_span=1.0)
 
 
 @pytest.mark.parametrize(
@@ -184,37 +184,37 @@ def test_base_span__of_a_policy_that_does_not_tell_is_refused() -> None:
     [
         (
             "set_cubed",
-            {"base_keep_span": 1.0},
+            {"prior_keep_span": 1.0},
             "no turn of SET Cubed has throws between which dice are kept; use base_",
         ),
-        ("showdown_yahtzee", {"base_features": True}, "near the best leave; say how near by base_span"),
+        ("showdown_yahtzee", {"prior_features": True}, "near the best leave; say how near by prior_span"),
         (
             "yum",
-            {"base_features": True, "base_span": 1.0},
-            "has no features of actions in Yum; use base_features=False",
+            {"prior_features": True, "prior_span": 1.0},
+            "has no features of actions in Yum; use prior_features=False",
         ),
     ],
 )
 def test_base__of_a_game_that_has_no_such_thing_is_refused(game: str, settings: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        SeatVecEnv(game, 2, base="greedy", **settings)
+        SeatVecEnv(game, 2, prior="greedy", **settings)
     with pytest.raises(ValueError, match=said):  # as early in a run
         check(replace(CONFIG, game=game, **settings), 2)
 
 
 @pytest.mark.parametrize("span", [-1, "wide", float("inf"), None, True])
-def test_base_span__of_a_card_must_be_a_number(span: object) -> None:
+def test_prior_span__of_a_card_must_be_a_number(span: object) -> None:
     with pytest.raises(ValueError, match="it must be a number from 0 up"):
-        read_base({"base": "greedy", "base_span": span}, SHOWDOWN)
+        read_prior({"prior": "greedy", "prior_span": span}, SHOWDOWN)
 
 
 # Features of actions.
 
-FEATURES = replace(CONFIG, game="showdown_yahtzee", base_span=1.5, base_features=True)
+FEATURES = replace(CONFIG, game="showdown_yahtzee", prior_span=1.5, prior_features=True)
 
 
-def seen_with_features(view: View, base: Base) -> NDArray[np.float32]:
-    return np.concatenate([view.observations, base.shown(view)], axis=1)
+def seen_with_features(view: View, prior: Prior) -> NDArray[np.float32]:
+    return np.concatenate([view.observations, prior.shown(view)], axis=1)
 
 
 def showdown_view() -> View:
@@ -225,11 +225,11 @@ def showdown_view() -> View:
     return batch.view()
 
 
-def test_base_features__are_shown_in_spans_after_what_the_base_holds() -> None:
-    view, base = showdown_view(), Base(GREEDY, 1.5, 0.2, features=True)
-    near, greedy = Base(GREEDY, 1.5, 0.2).shown(view), GREEDY.of(SHOWDOWN)
-    shown = base.shown(view)
-    assert base.feature_names(SHOWDOWN) == list(greedy.features) == ["lasting", "taken", "placing"]
+def test_prior_features__are_shown_in_spans_after_what_the_base_holds() -> None:
+    view, prior = showdown_view(), Prior(GREEDY, 1.5, 0.2, features=True)
+    near, greedy = Prior(GREEDY, 1.5, 0.2).shown(view), GREEDY.of(SHOWDOWN)
+    shown = prior.shown(view)
+    assert prior.feature_names(SHOWDOWN) == list(greedy.features) == ["lasting", "taken", "placing"]
     assert np.array_equal(shown[:, : near.shape[1]], near)
     features = shown[:, near.shape[1] :].reshape(len(view), 3, -1)
     expected = greedy.action_features(view, GREEDY.action_values(view), near > 0)
@@ -237,20 +237,20 @@ def test_base_features__are_shown_in_spans_after_what_the_base_holds() -> None:
     assert np.abs(features).max() < 4.0  # so that nothing was cut off
     assert not features.transpose(0, 2, 1)[near == 0].any()
     assert features.any(axis=(0, 2)).all()
-    far = Base(GREEDY, 0.1, 0.2, features=True).shown(view)
+    far = Prior(GREEDY, 0.1, 0.2, features=True).shown(view)
     near = far[:, : near.shape[1]]
     cut = greedy.action_features(view, GREEDY.action_values(view), near > 0) / 0.1
     assert (np.abs(cut) > 4.0).any()
     features = far[:, near.shape[1] :].reshape(len(view), 3, -1)
     assert np.allclose(features, np.clip(cut, -4.0, 4.0), atol=1e-5)
-    env = SeatVecEnv(SHOWDOWN, 8, base="greedy", base_span=1.5, base_features=True)
+    env = SeatVecEnv(SHOWDOWN, 8, prior="greedy", prior_span=1.5, prior_features=True)
     assert env.observation_space.contains(env.reset()[0])
 
 
-def test_base_features__weigh_alike_for_all_actions(tmp_path: Path) -> None:
-    view, base = showdown_view(), Base(GREEDY, 1.5, features=True)
+def test_prior_features__weigh_alike_for_all_actions(tmp_path: Path) -> None:
+    view, prior = showdown_view(), Prior(GREEDY, 1.5, features=True)
     network = Training(FEATURES, tmp_path, lambda progress: None).policy().network
-    seen = seen_with_features(view, base)
+    seen = seen_with_features(view, prior)
     plain = network.logits(seen)
     tensors = {name: tensor.copy() for name, tensor in network.tensors.items()}
     assert not tensors["policy.query.weight"].any()
@@ -259,7 +259,7 @@ def test_base_features__weigh_alike_for_all_actions(tmp_path: Path) -> None:
         tensors, seen.shape[1], view.masks.shape[1], network.net_arch, "tanh", residual=True, num_features=3
     ).logits(seen)
     features = seen[:, -3 * view.masks.shape[1] :].reshape(len(view), 3, -1)
-    added = CONFIG.base_logit * (0.5 * features[:, 0] - 2.0 * features[:, 2])
+    added = CONFIG.prior_logit * (0.5 * features[:, 0] - 2.0 * features[:, 2])
     assert np.allclose(weighed - plain, added, atol=1e-4)
     assert np.abs(added).max() > 0.1
     assert np.array_equal(network.values(seen), network.values(seen * _only_observation(view, seen)))
@@ -271,12 +271,12 @@ def _only_observation(view: View, seen: NDArray[np.float32]) -> NDArray[np.float
     return kept
 
 
-def test_base_features__play_the_same_in_torch_in_a_file_and_after_a_resume(tmp_path: Path) -> None:
+def test_prior_features__play_the_same_in_torch_in_a_file_and_after_a_resume(tmp_path: Path) -> None:
     training, view = train(tmp_path, FEATURES), showdown_view()
     loaded = load_checkpoint(tmp_path / "last.safetensors")
-    assert loaded.base == Base(GREEDY, 1.5, features=True)
+    assert loaded.prior == Prior(GREEDY, 1.5, features=True)
     assert np.abs(loaded.network.tensors["policy.query.weight"]).max() > 0.0
-    seen = seen_with_features(view, loaded.base)
+    seen = seen_with_features(view, loaded.prior)
     with torch.no_grad():
         distribution = training.model.policy.get_distribution(torch.from_numpy(seen))
         values = training.model.policy.predict_values(torch.from_numpy(seen))
@@ -289,28 +289,28 @@ def test_base_features__play_the_same_in_torch_in_a_file_and_after_a_resume(tmp_
     assert restore(resumed) == []
     assert np.array_equal(resumed.policy().act(view), loaded.act(view))
     assert resumed.learn()
-    with pytest.raises(ValueError, match=r"is a run with base_features=\['lasting'.*, not with base_features=\[\]"):
-        restore(Training(replace(FEATURES, base_features=False), tmp_path, lambda progress: None))
+    with pytest.raises(ValueError, match=r"is a run with prior_features=\['lasting'.*, not with prior_features=\[\]"):
+        restore(Training(replace(FEATURES, prior_features=False), tmp_path, lambda progress: None))
 
 
 @pytest.mark.parametrize("features", [True, ["lasting"], ["lasting", "placing", "taken"], "lasting"])
-def test_base_features__of_a_card_must_be_those_of_this_version(features: object) -> None:
-    card = {"base": "greedy", "base_span": 1.0, "base_features": ["lasting", "taken", "placing"]}
-    assert read_base(card, SHOWDOWN) == Base(GREEDY, 1.0, features=True)
+def test_prior_features__of_a_card_must_be_those_of_this_version(features: object) -> None:
+    card = {"prior": "greedy", "prior_span": 1.0, "prior_features": ["lasting", "taken", "placing"]}
+    assert read_prior(card, SHOWDOWN) == Prior(GREEDY, 1.0, features=True)
     with pytest.raises(
-        ValueError, match=r"gives base_features as .*; this version's are \['lasting', 'taken', 'placing'\]"
+        ValueError, match=r"gives prior_features as .*; this version's are \['lasting', 'taken', 'placing'\]"
     ):
-        read_base(card | {"base_features": features}, SHOWDOWN)
+        read_prior(card | {"prior_features": features}, SHOWDOWN)
     with pytest.raises(ValueError, match="no features of actions in Yum"):
-        read_base(card, YUM)
+        read_prior(card, YUM)
 
 
-def test_base_features__their_weights_are_logged(tmp_path: Path) -> None:
+def test_prior_features__their_weights_are_logged(tmp_path: Path) -> None:
     training = train(tmp_path, FEATURES)
     events = EventAccumulator(str(tmp_path)).Reload()
     logged = [events.Scalars(f"features/{name}")[-1].value for name in training.feature_names]
     extractor = cast(ResidualExtractor, training.model.policy.mlp_extractor)
-    seen = torch.from_numpy(seen_with_features(showdown_view(), Base(GREEDY, 1.5, features=True)))
+    seen = torch.from_numpy(seen_with_features(showdown_view(), Prior(GREEDY, 1.5, features=True)))
     weights = extractor.weights(seen).mean(dim=0).tolist()
     assert len(logged) == len(weights) == 3
     assert np.sign(logged).tolist() == np.sign(weights).tolist()  # one update later, and in other positions
@@ -323,7 +323,7 @@ def test_features_only__leaves_the_logits_of_actions_alone(tmp_path: Path) -> No
     tensors = training.policy().network.tensors
     assert not tensors["policy.1.bias"].any()
     assert not tensors["policy.1.weight"][:, :-num_actions].any()
-    assert np.array_equal(tensors["policy.1.weight"][:, -num_actions:], CONFIG.base_logit * np.eye(num_actions))
+    assert np.array_equal(tensors["policy.1.weight"][:, -num_actions:], CONFIG.prior_logit * np.eye(num_actions))
     for name in ("policy.0.weight", "policy.query.weight", "value.0.weight", "value.1.weight"):
         assert tensors[name].any()
     assert np.abs(tensors["policy.query.bias"]).max() > 0.01

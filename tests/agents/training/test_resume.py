@@ -62,7 +62,7 @@ SMALL = TrainConfig(
 )
 # Everything switched on that goes together.
 CONFIGS = {
-    "base": replace(
+    "prior": replace(
         SMALL,
         game="showdown_yahtzee",
         num_players=3,
@@ -71,19 +71,19 @@ CONFIGS = {
         reward_scale=0.5,
         margin_coef=0.08,
         margin_coef_end=0.01,
-        base="greedy",
-        base_span=6.0,
-        base_keep_span=3.0,
-        base_features=True,
+        prior="greedy",
+        prior_span=6.0,
+        prior_keep_span=3.0,
+        prior_features=True,
         value_steps=UPDATE,
         seed=3,
     ),
-    "standard forms": replace(
+    "canonical forms": replace(
         SMALL, game="yahtzee_jr", num_players=3, reward="margin", margin_coef=0.3, activation="relu", net_arch=(8, 6)
     ),
     "alone": replace(SMALL, game="yum", num_players=1, reward="score", reward_scale=0.05, options={"zeros": "free"}),
 }
-STOPS = {"base": (1, 2, 3, 4), "standard forms": (1, 2), "alone": (3,)}  # after so many updates
+STOPS = {"prior": (1, 2, 3, 4), "canonical forms": (1, 2), "alone": (3,)}  # after so many updates
 
 
 # All that a run is
@@ -286,9 +286,9 @@ PLACES = [(name, updates) for name, stops in STOPS.items() for updates in stops]
 def test_configs__switch_on_what_there_is(courses: Courses) -> None:
     """Lest the tests below compare what is empty."""
     straight = {name: course[0].training for name, course in courses.items()}
-    dealt = straight["base"].pool
+    dealt = straight["prior"].pool
     assert set(dealt.kinds) == {"current", "recent", "past", "hard", "random", "greedy"}
-    for name in ("base", "standard forms"):
+    for name in ("prior", "canonical forms"):
         results = straight[name].pool.results
         assert {0, 1} < set(results), name  # baselines and snapshots
         assert any(number > 1 for number in results), name
@@ -296,11 +296,11 @@ def test_configs__switch_on_what_there_is(courses: Courses) -> None:
         for stop in courses[name][1].stops.values():
             assert stop.state["run.env.margins"] != digest({"": np.zeros(SMALL.n_envs)})
             assert stop.state["run.env.lengths"] != digest({"": np.zeros(SMALL.n_envs, np.int64)})
-    assert straight["base"].feature_names
-    assert straight["standard forms"].standard_form
-    assert any(len(training.champions) > 1 for training in straight.values())
+    assert straight["prior"].feature_names
+    assert straight["canonical forms"].canonical_form
+    assert any(len(training.previous_bests) > 1 for training in straight.values())
     assert any(course.stops[updates].evaluated for _, course in courses.values() for updates in course.stops)
-    ended = scalars(courses["base"][0].training.folder)["rollout/score"]
+    ended = scalars(courses["prior"][0].training.folder)["rollout/score"]
     assert len(ended) == 5  # games end in each update
 
 
@@ -355,7 +355,7 @@ def stopped(courses: Courses, tmp_path: Path) -> Path:
     return shutil.copytree(courses[CALM][1].stops[2].folder, tmp_path / "run")
 
 
-CALM = "standard forms"
+CALM = "canonical forms"
 CONFIG = CONFIGS[CALM]
 
 
@@ -435,7 +435,7 @@ def test_resume__after_the_end_has_nothing_left_to_do(courses: Courses, tmp_path
     assert training.learn()
 
 
-@pytest.mark.parametrize("place", ["pool", "champions"])
+@pytest.mark.parametrize("place", ["pool", "previous_bests"])
 def test_resume__drops_policies_of_after_the_last_save(stopped: Path, place: str) -> None:
     known = sorted((stopped / place).iterdir())
     late = stopped / place / "000099.safetensors"
@@ -446,16 +446,16 @@ def test_resume__drops_policies_of_after_the_last_save(stopped: Path, place: str
 
 def test_resume__with_another_reward_keeps_what_the_stopped_run_needs(stopped: Path) -> None:
     """Until the next save; a stop before it leaves a run that goes on."""
-    files = sorted((stopped / "champions").iterdir())
+    files = sorted((stopped / "previous_bests").iterdir())
     assert files
     other = Training(replace(CONFIG, reward="win"), stopped, silent)
     assert restore(other) == ["reward differs from the stopped run's: the best checkpoint is chosen anew"]
-    assert (other.best, other.champions) == (-float("inf"), [])
-    assert sorted((stopped / "champions").iterdir()) == files
+    assert (other.best, other.previous_bests) == (-float("inf"), [])
+    assert sorted((stopped / "previous_bests").iterdir()) == files
     assert other.learn()
-    numbers = {champion.number for champion in other.champions}
+    numbers = {previous_best.number for previous_best in other.previous_bests}
     assert numbers
-    assert not numbers & {int(file.stem) for file in files}  # no old file is taken for a new champion
+    assert not numbers & {int(file.stem) for file in files}  # no old file is taken for a new previous_best
     assert restore(Training(replace(CONFIG, reward="win"), stopped, silent)) == []
 
 
@@ -511,15 +511,15 @@ def refused(training: Training, said: str | None = None) -> str:
 CHANGES: dict[str, tuple[str, dict[str, Any], str]] = {
     "net_arch": (CALM, {"net_arch": (8, 7)}, r"is a run with net_arch=\[8, 6\], not with net_arch=\[8, 7\]"),
     "activation": (CALM, {"activation": "tanh"}, "is a run with activation='relu', not with activation='tanh'"),
-    "standard_form": (CALM, {"standard_form": False}, "with standard_form=True, not with standard_form=False"),
-    "base": (
-        "base",
-        {"base": None, "base_span": 0.0, "base_keep_span": 0.0, "base_features": False},
-        "is a run with base='greedy', not with base=None",
+    "canonical_form": (CALM, {"canonical_form": False}, "with canonical_form=True, not with canonical_form=False"),
+    "prior": (
+        "prior",
+        {"prior": None, "prior_span": 0.0, "prior_keep_span": 0.0, "prior_features": False},
+        "is a run with prior='greedy', not with prior=None",
     ),
-    "base_span": ("base", {"base_span": 5.0}, r"with base_span=6\.0, not with base_span=5\.0"),
-    "base_keep_span": ("base", {"base_keep_span": 2.0}, r"with base_keep_span=3\.0, not with base_keep_span=2\.0"),
-    "base_features": ("base", {"base_features": False}, r"with base_features=\[.*\], not with base_features=\[\]"),
+    "prior_span": ("prior", {"prior_span": 5.0}, r"with prior_span=6\.0, not with prior_span=5\.0"),
+    "prior_keep_span": ("prior", {"prior_keep_span": 2.0}, r"with prior_keep_span=3\.0, not with prior_keep_span=2\.0"),
+    "prior_features": ("prior", {"prior_features": False}, r"with prior_features=\[.*\], not with prior_features=\[\]"),
     "seats": (CALM, {"num_players": 2}, r"is a run of Yahtzee Jr\. with 3 seats \(.*\), not of .* with 2 seats"),
     "options": (CALM, {"options": {"tie_break": "share"}}, "is a run of .*tie_break='roll'.*, not of .*'share'"),
     "game": (CALM, {"game": "yum"}, r"is a run of Yahtzee Jr\. .*, not of Yum with 3 seats"),
@@ -669,8 +669,8 @@ def test_damage__of_what_is_said_beside_the_tensors_is_refused(victim: Victim) -
 
 # Notes that versions before this one did not write, and what a run has without them.
 OPTIONAL: dict[str, Callable[[Training], bool]] = {
-    "champions": lambda training: training.champions == [],
-    "champions.0.digest": lambda training: len(training.champions) > 0,
+    "previous_bests": lambda training: training.previous_bests == [],
+    "previous_bests.0.digest": lambda training: len(training.previous_bests) > 0,
     "pool.results": lambda training: training.pool.results == {},
     "pool.digests": lambda training: len(training.pool.snapshots()) == 3,
     "episodes": lambda training: list(training.model.ep_info_buffer or []) == [],
@@ -681,9 +681,9 @@ def test_resume__of_another_version_says_which_note_is_missing(victim: Victim) -
     notes = json.loads(victim.metadata["notes"])
     paths: list[tuple[Any, ...]] = [(name,) for name in notes]
     paths += [("pool", name) for name in notes["pool"]]
-    paths += [("champions", 0, name) for name in notes["champions"][0]]
+    paths += [("previous_bests", 0, name) for name in notes["previous_bests"][0]]
     assert {".".join(map(str, path)) for path in paths} >= set(OPTIONAL)
-    champions = files_in(victim.training.folder / "champions")
+    previous_bests = files_in(victim.training.folder / "previous_bests")
     late = victim.training.folder / "pool" / "000099.safetensors"
     for path in paths:
 
@@ -700,10 +700,10 @@ def test_resume__of_another_version_says_which_note_is_missing(victim: Victim) -
             assert restore(victim.training) == []
             assert OPTIONAL[dotted](victim.training)
         else:
-            late.write_bytes(next(iter(champions.values())))  # a refusal does not even remove what is left over
+            late.write_bytes(next(iter(previous_bests.values())))  # a refusal does not even remove what is left over
             refused(victim.training, rf"{FILE} has no '{path[-1]}': another version wrote it")
             late.unlink()
-        for file, content in champions.items():
+        for file, content in previous_bests.items():
             file.write_bytes(content)
 
 
@@ -756,18 +756,18 @@ def test_resume__from_the_file_of_another_run_is_refused(courses: Courses, stopp
     save_resume(other)
     (stopped / FILE).write_bytes((tmp_path / "other" / FILE).read_bytes())
     refused(Training(CONFIG, stopped, silent), r"pool/000002\.safetensors is not the one that this run has written")
-    (stopped / FILE).write_bytes((courses["base"][1].stops[2].folder / FILE).read_bytes())
+    (stopped / FILE).write_bytes((courses["prior"][1].stops[2].folder / FILE).read_bytes())
     refused(Training(CONFIG, stopped, silent), r"pool/000002\.safetensors is not the one that this run has written")
 
 
-def test_damage__of_a_snapshot_or_a_champion_is_refused(victim: Victim) -> None:
+def test_damage__of_a_snapshot_or_a_previous_best_is_refused(victim: Victim) -> None:
     folder = victim.training.folder
-    policies = [*sorted((folder / "pool").iterdir()), *sorted((folder / "champions").iterdir())]
+    policies = [*sorted((folder / "pool").iterdir()), *sorted((folder / "previous_bests").iterdir())]
     assert [str(path.relative_to(folder)) for path in policies] == [
         "pool/000002.safetensors",
         "pool/000003.safetensors",
         "pool/000004.safetensors",
-        "champions/000000.safetensors",
+        "previous_bests/000000.safetensors",
     ]
     wholes = {path: path.read_bytes() for path in policies}
     networks = {path: digest(load_checkpoint(path).network.tensors) for path in policies}

@@ -24,14 +24,14 @@ from fivedice.agents.cli import app, session
 from fivedice.agents.evaluation.match import Estimate, Standing
 from fivedice.agents.policies.baselines import GREEDY
 from fivedice.agents.policies.checkpoint import load_checkpoint
-from fivedice.agents.policies.prior import Base
+from fivedice.agents.policies.prior import Prior
 from fivedice.agents.training import trainer
 from fivedice.agents.training.config import Mix, TrainConfig
 from fivedice.agents.training.torch_policy import ResidualExtractor, ResidualPolicy
 from fivedice.agents.training.trainer import Progress, Training, check, load_start
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
-from fivedice.envs.core.canonical import show_standard
+from fivedice.envs.core.canonical import canonical_view
 
 UPDATE = 128  # decisions between two updates of the runs below
 CONFIG = TrainConfig(
@@ -59,7 +59,7 @@ class Update:
     decisions: tuple[int, ...] = ()  # of the rollout: steps, games
     played: dict[str, NDArray[Any]] = field(default_factory=dict)
     minibatches: list[int] = field(default_factory=list)  # the decisions in each, in order
-    longest: set[float] = field(default_factory=set)  # what gradients were cut at
+    max_decisions_per_seat: set[float] = field(default_factory=set)  # what gradients were cut at
     rate: float = -1.0  # Adam's step size
     logged: dict[str, float] = field(default_factory=dict)
     policy: list[bytes] = field(default_factory=list)  # its tensors afterwards
@@ -147,7 +147,7 @@ def watch(seen: Seen, patch: pytest.MonkeyPatch) -> None:
         return answer(observations, *args, **settings)
 
     def clip_grad_norm(parameters: Any, longest: float) -> Any:
-        updates[-1].longest.add(longest)
+        updates[-1].max_decisions_per_seat.add(longest)
         return cut(parameters, longest)
 
     def step_wait() -> Any:
@@ -339,72 +339,72 @@ def _gae_lambda(trial: Trial, value: float) -> None:
     _advantages(trial, 0.95, value)
 
 
-@shows("standard_form", False)
-def _standard_form(trial: Trial, value: bool) -> None:
+@shows("canonical_form", False)
+def _canonical_form(trial: Trial, value: bool) -> None:
     for wanted in (True, value):
-        training = trial.begin(game="yahtzee_jr", standard_form=wanted)
+        training = trial.begin(game="yahtzee_jr", canonical_form=wanted)
         observations, batch = training.env.reset(), training.env.table.batch
-        shown = show_standard(training.game, batch.options, batch.states, training.env.table.seats)
+        shown = canonical_view(training.game, batch.options, batch.states, training.env.table.seats)
         assert (shown.observations != batch.observations).any()
         assert np.array_equal(observations, shown.observations if wanted else batch.observations)
-        assert training.policy().standard_form is wanted
+        assert training.policy().canonical_form is wanted
 
 
 def shown_beside(training: Training) -> NDArray[np.float32]:
-    """What a learner sees of a base, after the observation."""
+    """What a learner sees of a prior, after the observation."""
     return cast(NDArray[np.float32], training.env.reset())[:, training.env.table.batch.layout.size :]
 
 
-@shows("base", "greedy")
+@shows("prior", "greedy")
 def _base(trial: Trial, value: str) -> None:
-    training = trial.begin(base=value)
+    training = trial.begin(prior=value)
     assert isinstance(training.model.policy, ResidualPolicy)
-    assert training.env.base == training.policy().base == Base(GREEDY)
+    assert training.env.prior == training.policy().prior == Prior(GREEDY)
     shown, view = shown_beside(training), training.env.table.batch.view()
     assert np.array_equal(shown, np.eye(view.masks.shape[1])[GREEDY.act(view)])
 
 
-@shows("base_logit", 3.0, 7.5)
-def _base_logit(trial: Trial, value: float) -> None:
-    training = trial.begin(base="greedy", base_logit=value)
+@shows("prior_logit", 3.0, 7.5)
+def _prior_logit(trial: Trial, value: float) -> None:
+    training = trial.begin(prior="greedy", prior_logit=value)
     tensors, num_actions = training.policy().network.tensors, training.env.table.batch.num_actions
     assert np.array_equal(tensors["policy.1.weight"][:, -num_actions:], value * np.eye(num_actions))
 
 
 def _bases(trial: Trial, span: float, keep_span: float, features: bool) -> None:
     training = trial.begin(
-        game="showdown_yahtzee", base="greedy", base_span=span, base_keep_span=keep_span, base_features=features
+        game="showdown_yahtzee", prior="greedy", prior_span=span, prior_keep_span=keep_span, prior_features=features
     )
-    base = Base(GREEDY, span, keep_span, features)
+    prior = Prior(GREEDY, span, keep_span, features)
     shown, view = shown_beside(training), training.env.table.batch.view()
-    expected = base.shown(view)
+    expected = prior.shown(view)
     assert np.array_equal(shown, expected)
     assert ((shown > 0) & (shown < 1)).any()
     policy = training.policy()
-    assert policy.base == base
+    assert policy.prior == prior
     assert len(policy.act(view)) == len(view)
     assert isinstance(training.model.policy.mlp_extractor, ResidualExtractor)
     assert training.model.policy.mlp_extractor.num_features == 3 * features
 
 
-@shows("base_span", 2.5, 1.25)
-def _base_span(trial: Trial, value: float) -> None:
+@shows("prior_span", 2.5, 1.25)
+def _prior_span(trial: Trial, value: float) -> None:
     _bases(trial, value, 0.5, False)
 
 
-@shows("base_keep_span", 3.0, 0.75)
-def _base_keep_span(trial: Trial, value: float) -> None:
+@shows("prior_keep_span", 3.0, 0.75)
+def _prior_keep_span(trial: Trial, value: float) -> None:
     _bases(trial, 1.5, value, False)
 
 
-@shows("base_features", True)
-def _base_features(trial: Trial, value: bool) -> None:
+@shows("prior_features", True)
+def _prior_features(trial: Trial, value: bool) -> None:
     _bases(trial, 1.5, 2.0, value)
 
 
 @shows("features_only", True)
 def _features_only(trial: Trial, value: bool) -> None:
-    settings = {"game": "showdown_yahtzee", "base": "greedy", "base_span": 1.5, "base_features": True}
+    settings = {"game": "showdown_yahtzee", "prior": "greedy", "prior_span": 1.5, "prior_features": True}
     training = trial.begin(features_only=value, learning_rate_end=0.1, total_timesteps=2 * UPDATE, **settings)
     before = training.policy().network.tensors
     last = ["policy.1.weight", "policy.1.bias"]
@@ -512,7 +512,7 @@ def _clip_range(trial: Trial, value: float) -> None:
 
 @shows("max_grad_norm", 0.125, 3.0)
 def _max_grad_norm(trial: Trial, value: float) -> None:
-    assert [update.longest for update in trial.run(max_grad_norm=value).updates] == [{value}] * 4
+    assert [update.max_decisions_per_seat for update in trial.run(max_grad_norm=value).updates] == [{value}] * 4
 
 
 @shows("target_kl", 1e-4, 1e6)
@@ -774,12 +774,12 @@ def test_defaults__are_those_that_configurations_and_resumed_runs_rely_on() -> N
         "reward_scale": 1.0,
         "margin_coef": 0.0,
         "margin_coef_end": 0.0,
-        "standard_form": True,
-        "base": None,
-        "base_logit": 4.0,
-        "base_span": 0.0,
-        "base_keep_span": 0.0,
-        "base_features": False,
+        "canonical_form": True,
+        "prior": None,
+        "prior_logit": 4.0,
+        "prior_span": 0.0,
+        "prior_keep_span": 0.0,
+        "prior_features": False,
         "features_only": False,
         "start": None,
         "value_steps": 0,
@@ -826,9 +826,9 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "reward_scale": ABOVE_ZERO,
     "margin_coef": WEIGHT,
     "margin_coef_end": WEIGHT,
-    "base_logit": WEIGHT,
-    "base_span": WEIGHT,
-    "base_keep_span": WEIGHT,
+    "prior_logit": WEIGHT,
+    "prior_span": WEIGHT,
+    "prior_keep_span": WEIGHT,
     "value_steps": (("-1", "0"),),
     "total_timesteps": COUNT,
     "n_envs": COUNT,
@@ -900,7 +900,7 @@ def test_check__refuses_what_is_not_finite(name: str) -> None:
         if name.startswith("opponents."):
             config = replace(CONFIG, opponents=replace(CONFIG.opponents, **{name.removeprefix("opponents."): value}))
         else:
-            config = replace(CONFIG, base="greedy", **{name: value})
+            config = replace(CONFIG, prior="greedy", **{name: value})
         if name in ("max_grad_norm", "target_kl"):  # so that nothing is cut, or stopped
             check(config, 2)
         else:
@@ -912,27 +912,27 @@ def test_network_settings__are_those_of_the_game_and_the_base() -> None:
     of_yum = {
         "net_arch": [8],
         "activation": "tanh",
-        "standard_form": False,  # it has none
-        "base": None,
-        "base_span": 0.0,
-        "base_keep_span": 0.0,
-        "base_features": [],
+        "canonical_form": False,  # it has none
+        "prior": None,
+        "prior_span": 0.0,
+        "prior_keep_span": 0.0,
+        "prior_features": [],
     }
     assert CONFIG.network_settings() == of_yum
     junior = replace(CONFIG, game="yahtzee_jr", activation="relu", net_arch=(6, 5))
     of_junior = of_yum | {"activation": "relu", "net_arch": [6, 5]}
-    assert junior.network_settings() == of_junior | {"standard_form": True}
-    assert replace(junior, standard_form=False).network_settings() == of_junior
-    assert replace(junior, base="greedy").network_settings() == of_junior | {"base": "greedy"}
+    assert junior.network_settings() == of_junior | {"canonical_form": True}
+    assert replace(junior, canonical_form=False).network_settings() == of_junior
+    assert replace(junior, prior="greedy").network_settings() == of_junior | {"prior": "greedy"}
     showdown = replace(
-        CONFIG, game="showdown_yahtzee", base="greedy", base_span=1.5, base_keep_span=2.5, base_features=True
+        CONFIG, game="showdown_yahtzee", prior="greedy", prior_span=1.5, prior_keep_span=2.5, prior_features=True
     )
     features = ["lasting", "taken", "placing"]
     assert showdown.network_settings() == of_yum | {
-        "base": "greedy",
-        "base_span": 1.5,
-        "base_keep_span": 2.5,
-        "base_features": features,
+        "prior": "greedy",
+        "prior_span": 1.5,
+        "prior_keep_span": 2.5,
+        "prior_features": features,
     }
 
 
@@ -967,14 +967,14 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "tanh": {"net_arch": (6, 4)},
     "relu": {"net_arch": (6, 4), "activation": "relu"},
     "no hidden layer": {"net_arch": ()},
-    "a base": {"base": "greedy", "net_arch": (6,)},
-    "a base, no hidden layer": {"base": "greedy", "net_arch": ()},
-    "features": {"game": "showdown_yahtzee", "base": "greedy", "base_span": 1.5, "base_features": True},
+    "a prior": {"prior": "greedy", "net_arch": (6,)},
+    "a prior, no hidden layer": {"prior": "greedy", "net_arch": ()},
+    "features": {"game": "showdown_yahtzee", "prior": "greedy", "prior_span": 1.5, "prior_features": True},
     "features, relu": {
         "game": "showdown_yahtzee",
-        "base": "greedy",
-        "base_span": 1.5,
-        "base_features": True,
+        "prior": "greedy",
+        "prior_span": 1.5,
+        "prior_features": True,
         "activation": "relu",
         "net_arch": (7, 5),
     },

@@ -94,7 +94,7 @@ def contents(path: Path) -> tuple[dict[str, str], dict[str, bytes]]:
 
 def test_run__writes_what_plays_and_what_resumes(straight: Training) -> None:
     names = {path.name for path in straight.folder.iterdir() if not path.name.startswith("events.")}
-    assert names == {"best.safetensors", "last.safetensors", FILE, "pool", "champions"}
+    assert names == {"best.safetensors", "last.safetensors", FILE, "pool", "previous_bests"}
     assert len(list((straight.folder / "pool").iterdir())) >= CONFIG.pool_size
     for name in ("best", "last"):
         policy = fivedice.agents.load(straight.folder / f"{name}.safetensors")
@@ -150,10 +150,13 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
             "opponents.optimal=1, but Yahtzee Jr. is not solved; use 0",
         ),
         ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "every weight in opponents is 0"),
-        ({"features_only": True, "base": "greedy"}, "features_only learns the weights of features; show them by base_"),
         (
-            {"base_span": 1.0},
-            "base_span, base_keep_span and base_features say what is shown of a base; use base='greedy'",
+            {"features_only": True, "prior": "greedy"},
+            "features_only learns the weights of features; show them by base_",
+        ),
+        (
+            {"prior_span": 1.0},
+            "prior_span, prior_keep_span and prior_features say what is shown of a prior; use prior='greedy'",
         ),
     ],
 )
@@ -198,7 +201,7 @@ def test_run__logs_each_scalar_over_the_steps_of_the_learner(straight: Training)
     log.Reload()
     opponents = {"random", "greedy", "optimal"}
     against = {f"eval/win_rate_vs_{rival}" for rival in opponents}
-    found = {tag for tag in log.Tags()["scalars"] if "champion_" not in tag}  # those are there if it got better
+    found = {tag for tag in log.Tags()["scalars"] if "previous_best_" not in tag}  # those are there if it got better
     with_intervals = {f"{tag}_half_width" for tag in {"eval/score", *against}}
     met = {f"rollout/win_rate_vs_{rival}" for rival in ("random", "greedy", "snapshots")}
     assert found == BY_GAMES | BY_EVALUATION | BY_STABLE_BASELINES | against | with_intervals | met
@@ -242,7 +245,7 @@ GAMES = [
 
 
 def test_watch__logs_each_figure_of_the_games_that_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = replace(CONFIG, game="showdown_yahtzee", base="greedy", base_span=1.5, base_features=True, pool_size=4)
+    config = replace(CONFIG, game="showdown_yahtzee", prior="greedy", prior_span=1.5, prior_features=True, pool_size=4)
     training = Training(config, tmp_path, lambda progress: None)
     disturb(training, seed=1)
     model, pool, clock = training.model, training.pool, Clock(50.0)
@@ -413,7 +416,7 @@ def test_evaluation__is_logged_saved_and_checked_figure_by_figure(
     early = rates | {"win_rate_vs_random": Estimate(0.5, 0.01, 9)}
     run.evaluate(monkeypatch, 100, score=estimate(120.0), **early)
     found = run.evaluate(monkeypatch, 200, score=estimate(130.0), **early)
-    assert found["eval/win_rate_vs_champion_1"] == estimate(0.6)
+    assert found["eval/win_rate_vs_previous_best_1"] == estimate(0.6)
     last = run.evaluate(monkeypatch, 300, score=estimate(140.0), **rates)
     assert run.asked == [
         ("optimal", 14),
@@ -427,8 +430,8 @@ def test_evaluation__is_logged_saved_and_checked_figure_by_figure(
         "eval/score": estimate(140.0),
         "eval/win_rate_vs_random": estimate(0.9),
         "eval/win_rate_vs_greedy": estimate(0.45),
-        "eval/win_rate_vs_champion_1": estimate(0.7),  # the newest first
-        "eval/win_rate_vs_champion_2": estimate(0.6),
+        "eval/win_rate_vs_previous_best_1": estimate(0.7),  # the newest first
+        "eval/win_rate_vs_previous_best_2": estimate(0.6),
         "eval/win_rate_vs_optimal": estimate(0.2),
     }
     assert last == expected
@@ -438,12 +441,15 @@ def test_evaluation__is_logged_saved_and_checked_figure_by_figure(
     logged |= {"eval/percent_of_optimum": 56.0, "eval/forgotten": 0, "time/share_of_checks": 6 / 16}
     assert run.logged[-1][1] == pytest.approx(logged)
 
-    assert [champion.number for champion in training.champions] == [1, 2]  # two are kept
-    assert [champion.policy.name for champion in training.champions] == ["best-000000200", "best-000000300"]
-    assert [dict(champion.figures) for champion in training.champions] == [found, expected]
-    assert weights_of(training.champions[0].policy) != weights_of(training.champions[1].policy)
-    assert weights_of(training.champions[1].policy) == weights_of(training.policy())
-    assert (training.best, training.next_champion) == (140.0, 3)
+    assert [previous_best.number for previous_best in training.previous_bests] == [1, 2]  # two are kept
+    assert [previous_best.policy.name for previous_best in training.previous_bests] == [
+        "best-000000200",
+        "best-000000300",
+    ]
+    assert [dict(previous_best.figures) for previous_best in training.previous_bests] == [found, expected]
+    assert weights_of(training.previous_bests[0].policy) != weights_of(training.previous_bests[1].policy)
+    assert weights_of(training.previous_bests[1].policy) == weights_of(training.policy())
+    assert (training.best, training.next_best) == (140.0, 3)
     for name in ("best", "last"):
         card = read_card(tmp_path / f"{name}.safetensors")
         assert (card["steps"], set(card["evaluation"])) == (300, {name.removeprefix("eval/") for name in expected})
@@ -451,20 +457,22 @@ def test_evaluation__is_logged_saved_and_checked_figure_by_figure(
     # No better one, which is not checked.
     run.evaluate(monkeypatch, 400, score=estimate(140.0), **rates)
     assert len(run.asked) == 6
-    assert (training.best, training.next_champion) == (140.0, 3)
-    assert set(run.logged[-1][1]) == set(logged) - {tag for tag in logged if "champion" in tag or "optimal" in tag} - {
+    assert (training.best, training.next_best) == (140.0, 3)
+    assert set(run.logged[-1][1]) == set(logged) - {
+        tag for tag in logged if "previous_best" in tag or "optimal" in tag
+    } - {
         "eval/forgotten",
         "time/share_of_checks",
     }
     assert [read_card(tmp_path / f"{name}.safetensors")["steps"] for name in ("best", "last")] == [300, 400]
 
-    # A better one that has forgotten the elder champion, and what the last one had learned of random.
+    # A better one that has forgotten the elder previous_best, and what the last one had learned of random.
     run.of_checks["best-000000300"], run.of_checks["best-000000200"] = estimate(0.45), estimate(0.4)
     worse = {"win_rate_vs_random": Estimate(0.6, 0.01, 9), "win_rate_vs_greedy": estimate(0.45)}
     run.evaluate(monkeypatch, 500, score=estimate(150.0), **worse)
-    assert training._forgot == ("random", "champion_2")
+    assert training._forgot == ("random", "previous_best_2")
     assert run.logged[-1][1]["eval/forgotten"] == 2
-    assert (training.best, training.next_champion) == (140.0, 3)
+    assert (training.best, training.next_best) == (140.0, 3)
     assert [read_card(tmp_path / f"{name}.safetensors")["steps"] for name in ("best", "last")] == [300, 500]
 
 
@@ -476,7 +484,7 @@ def test_evaluation__alone_is_never_checked(tmp_path: Path, monkeypatch: pytest.
     assert run.logged == [
         (100, {"eval/score": 120.0, "eval/score_half_width": 120.0 / 7, "eval/percent_of_optimum": 60.0})
     ]
-    assert [champion.number for champion in run.training.champions] == [0]
+    assert [previous_best.number for previous_best in run.training.previous_bests] == [0]
 
 
 @pytest.mark.parametrize(("num_players", "reward"), [(1, "score"), (2, "win")])
@@ -492,8 +500,8 @@ def test_save__writes_each_field_of_the_card(tmp_path: Path) -> None:
         num_players=3,
         options={"zeros": "free"},
         reward="margin",
-        base="greedy",
-        base_logit=3.0,
+        prior="greedy",
+        prior_logit=3.0,
         activation="relu",
         net_arch=(6, 5),
         seed=17,
@@ -513,11 +521,11 @@ def test_save__writes_each_field_of_the_card(tmp_path: Path) -> None:
         "network": {
             "net_arch": [6, 5],
             "activation": "relu",
-            "standard_form": False,
-            "base": "greedy",
-            "base_span": 0.0,
-            "base_keep_span": 0.0,
-            "base_features": [],
+            "canonical_form": False,
+            "prior": "greedy",
+            "prior_span": 0.0,
+            "prior_keep_span": 0.0,
+            "prior_features": [],
         },
         "reward": "margin",
         "steps": 4321,
@@ -658,7 +666,7 @@ def test_policy__plays_its_likeliest_action_and_a_snapshot_draws(tmp_path: Path)
     view = batch.view()
     likeliest = np.where(view.masks, training.policy().network.logits(view.observations), -np.inf).argmax(axis=1)
     noises = [np.full(len(view), share) for share in (0.01, 0.5, 0.99)]
-    shown = [replace(view, noise=noise) for noise in noises]
+    shown = [replace(view, uniforms=uniforms) for uniforms in noises]
     for each in shown:
         assert np.array_equal(training.policy().act(each), likeliest)
     snapshot = list(training.pool.snapshots().values())[-1]
@@ -688,7 +696,7 @@ def test_measure__is_points_where_points_are_paid_and_else_the_mean_win_rate(
         "eval/score": estimate(50.0),
         "eval/win_rate_vs_random": estimate(0.5),
         "eval/win_rate_vs_greedy": estimate(0.1),
-        "eval/win_rate_vs_champion_1": estimate(0.9),
+        "eval/win_rate_vs_previous_best_1": estimate(0.9),
     }
     assert training.measure(figures) == pytest.approx(expected)
 
@@ -755,7 +763,7 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
     lines = said.getvalue().splitlines()
     assert lines[0] == f"Yum, 2 seats, reward score: {folder}"
     assert [line.split()[0] for line in lines if line[:11].strip().isdigit()] == ["256", "512"]
-    assert lines[-1] == f"Play against it:  fivedice play yum --against '{folder / 'best.safetensors'}'"
+    assert lines[-1] == f"Play against it:  fivedice play yum --opponents '{folder / 'best.safetensors'}'"
     ((_, _, contenders, _),) = tables
     assert weights_of(contenders["best"]) == weights_of(fivedice.agents.load(folder / "best.safetensors"))
     exact = optimum(load_game("yum"), load_game("yum").make_options(2, {}))
@@ -872,13 +880,13 @@ def test_bar__shows_steps_points_speed_and_each_evaluation() -> None:
         figures = {
             "eval/score": Estimate(123.456, 1.234, 9),
             "eval/win_rate_vs_random": Estimate(0.875, 0.0125, 9),
-            "eval/win_rate_vs_champion_1": Estimate(0.25, 0.0625, 9),
+            "eval/win_rate_vs_previous_best_1": Estimate(0.25, 0.0625, 9),
         }
-        bar.tell(Progress(12_000, 50.0, 100.0, figures, ("greedy", "champion_2"), ("optimal", "random")))
+        bar.tell(Progress(12_000, 50.0, 100.0, figures, ("greedy", "previous_best_2"), ("optimal", "random")))
     assert task.completed == 12_000
     assert said.getvalue().splitlines() == [
-        "     12,000  score 123.46 ± 1.23  vs_random 87.5 ± 1.2 %  vs_champion_1 25.0 ± 6.2 %  (100 decisions/s)",
-        "             not taken as the best: it got worse against greedy, champion_2",
+        "     12,000  score 123.46 ± 1.23  vs_random 87.5 ± 1.2 %  vs_previous_best_1 25.0 ± 6.2 %  (100 decisions/s)",
+        "             not taken as the best: it got worse against greedy, previous_best_2",
         "             loses significantly to optimal, random",
     ]
 
@@ -891,18 +899,18 @@ def test_best__is_checked_against_the_last_bests_and_exact_play(straight: Traini
     log.Reload()
     tags = set(log.Tags()["scalars"])
     assert tags >= {"eval/win_rate_vs_optimal", "eval/forgotten", "eval/score_half_width", "time/share_of_checks"}
-    assert 1 <= len(straight.champions) <= 2
-    names = [f"{champion.number:06d}.safetensors" for champion in straight.champions]
-    assert sorted(path.name for path in (straight.folder / "champions").iterdir()) == names
+    assert 1 <= len(straight.previous_bests) <= 2
+    names = [f"{previous_best.number:06d}.safetensors" for previous_best in straight.previous_bests]
+    assert sorted(path.name for path in (straight.folder / "previous_bests").iterdir()) == names
     best = fivedice.agents.load(straight.folder / "best.safetensors")
-    assert weights_of(straight.champions[-1].policy) == weights_of(best)
+    assert weights_of(straight.previous_bests[-1].policy) == weights_of(best)
     restored = Training(CONFIG, straight.folder, lambda progress: None)
     restore(restored)
-    assert [champion.figures for champion in restored.champions] == [
-        dict(champion.figures) for champion in straight.champions
+    assert [previous_best.figures for previous_best in restored.previous_bests] == [
+        dict(previous_best.figures) for previous_best in straight.previous_bests
     ]
-    assert [weights_of(champion.policy) for champion in restored.champions] == [
-        weights_of(champion.policy) for champion in straight.champions
+    assert [weights_of(previous_best.policy) for previous_best in restored.previous_bests] == [
+        weights_of(previous_best.policy) for previous_best in straight.previous_bests
     ]
 
 
@@ -927,9 +935,9 @@ def test_best__that_loses_to_the_last_one_is_not_taken(
     first = contents(tmp_path / "best.safetensors")
     training.learn()
     assert (contents(tmp_path / "best.safetensors") != first) == taken
-    assert (training.best, len(training.champions)) == ((20.0, 2) if taken else (10.0, 1))
-    assert told[-1].forgot == (() if taken else ("champion_1",))
-    assert told[-1].loses_to == (("optimal",) if taken else ("champion_1", "optimal"))
+    assert (training.best, len(training.previous_bests)) == ((20.0, 2) if taken else (10.0, 1))
+    assert told[-1].forgot == (() if taken else ("previous_best_1",))
+    assert told[-1].loses_to == (("optimal",) if taken else ("previous_best_1", "optimal"))
 
 
 def test_forgotten__is_what_got_significantly_worse() -> None:
@@ -941,13 +949,16 @@ def test_forgotten__is_what_got_significantly_worse() -> None:
     assert forgotten(now(0.451), before, {}, 0.5) == []
     assert forgotten(now(0.449), before, {}, 0.5) == ["greedy"]  # by more than 5 points, of 3 and 4 each
     assert forgotten(now(0.55, 0.979), before, {}, 0.5) == ["random"]
-    assert forgotten(now(0.55, 0.9), before, {"champion_1": Estimate(0.4, 0.09, 9)}, 0.5) == ["random", "champion_1"]
-    assert forgotten(now(0.1), {}, {"champion_1": Estimate(0.3, 0.09, 9)}, 1 / 3) == []
+    assert forgotten(now(0.55, 0.9), before, {"previous_best_1": Estimate(0.4, 0.09, 9)}, 0.5) == [
+        "random",
+        "previous_best_1",
+    ]
+    assert forgotten(now(0.1), {}, {"previous_best_1": Estimate(0.3, 0.09, 9)}, 1 / 3) == []
     assert forgotten(
-        now(0.1), {}, {"champion_1": Estimate(0.24, 0.09, 9), "champion_2": Estimate(0.3, 0, 9)}, 1 / 3
+        now(0.1), {}, {"previous_best_1": Estimate(0.24, 0.09, 9), "previous_best_2": Estimate(0.3, 0, 9)}, 1 / 3
     ) == [
-        "champion_1",
-        "champion_2",
+        "previous_best_1",
+        "previous_best_2",
     ]
     # Points are no win rates, and of whom nothing is known now nothing is said.
     assert forgotten({"eval/score": Estimate(5, 1, 9)}, {"eval/score": Estimate(9, 1, 9)} | before, {}, 0.5) == []
@@ -1060,7 +1071,7 @@ def test_rollout__reads_and_writes_no_file(tmp_path: Path, opened: list[str], mo
     [
         ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], not \[9\] as the run"),
         ({"activation": "relu"}, r"start=.* has activation='tanh', not 'relu' as the run"),
-        ({"base": "greedy"}, r"start=.* has base=None, not 'greedy' as the run"),
+        ({"prior": "greedy"}, r"start=.* has prior=None, not 'greedy' as the run"),
         ({"num_players": 3}, r"last plays Yum with 2 seats .*, not Yum with 3 seats"),
         ({"start": Path("nowhere.safetensors")}, r"nowhere.safetensors"),
     ],

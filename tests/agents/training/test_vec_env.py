@@ -136,7 +136,7 @@ def test_vec_env__steps_are_what_sb3_expects() -> None:
             assert terminal["score"][0] == pytest.approx(info["score"] / 300)
             assert layout.named(observation)["open"][0].all()  # the next game has begun
             assert info["TimeLimit.truncated"] is False
-            assert 12 <= info["episode"]["l"] <= env.game.longest
+            assert 12 <= info["episode"]["l"] <= env.game.max_decisions_per_seat
     assert ends >= 3
 
 
@@ -226,21 +226,21 @@ def test_subproc_vec_env__of_seats_trains(start_method: str) -> None:
 
 
 @pytest.mark.parametrize("actions", [[-5, 0], [36, 0], [100, 0], [2, 0]])
-def test_standard_form__an_illegal_action_is_refused_by_its_number(actions: list[int]) -> None:
-    env = SeatVecEnv("yahtzee_jr", 2, opponents="random", standard_form=True, seat=0)
+def test_canonical_form__an_illegal_action_is_refused_by_its_number(actions: list[int]) -> None:
+    env = SeatVecEnv("yahtzee_jr", 2, opponents="random", canonical_form=True, seat=0)
     env.seed(0)
     env.reset()
     assert not 0 <= actions[0] < 36 or not env.action_masks()[0, actions[0]]
     before = env.table.batch.states.tobytes()
-    said = rf"game 0: action {actions[0]} is not legal in the standard form .*; legal are 0 \(keep none\), .*"
+    said = rf"game 0: action {actions[0]} is not legal in the canonical form .*; legal are 0 \(keep none\), .*"
     with pytest.raises(ValueError, match=said + r"Choose by action_masks\(\), as MaskablePPO"):
         env.step(np.array(actions))
     assert env.table.batch.states.tobytes() == before
 
 
-@pytest.mark.parametrize("standard_form", [False, True])
-def test_vec_env__actions_that_are_no_integers_are_refused(standard_form: bool) -> None:
-    env = SeatVecEnv("yahtzee_jr", 2, standard_form=standard_form)
+@pytest.mark.parametrize("canonical_form", [False, True])
+def test_vec_env__actions_that_are_no_integers_are_refused(canonical_form: bool) -> None:
+    env = SeatVecEnv("yahtzee_jr", 2, canonical_form=canonical_form)
     env.reset()
     for actions in (np.zeros(2), np.zeros(3, np.int64), np.zeros((2, 1), np.int64)):
         with pytest.raises(ValueError, match="use one integer for each of the 2 games"):
@@ -253,9 +253,9 @@ def test_unmasked_evaluation__names_the_masked_one() -> None:
         evaluate_policy(masked_ppo(env, n_steps=16), env, n_eval_episodes=4, warn=False)
 
 
-@pytest.mark.parametrize("standard_form", [False, True])
-def test_vec_env__nothing_is_legal_before_the_first_game(standard_form: bool) -> None:
-    env = SeatVecEnv("yahtzee_jr", 2, standard_form=standard_form)
+@pytest.mark.parametrize("canonical_form", [False, True])
+def test_vec_env__nothing_is_legal_before_the_first_game(canonical_form: bool) -> None:
+    env = SeatVecEnv("yahtzee_jr", 2, canonical_form=canonical_form)
     for ask in (env.action_masks, lambda: env.step(np.zeros(2, np.int64))):
         with pytest.raises(RuntimeError, match=r"before the first game: call reset\(\)"):
             ask()

@@ -730,11 +730,11 @@ def _() -> None:
 
 @case("view")
 def _() -> None:
-    """Each view takes one number of the mover's own for its noise, and shows copies."""
+    """Each view takes one number of the mover's own for its uniforms, and shows copies."""
     env = started()
     before = shown(env)[:-1]
-    noise = [float(env.view().noise[0]) for _ in range(3)]
-    assert len(set(noise)) == 3
+    uniforms = [float(env.view().uniforms[0]) for _ in range(3)]
+    assert len(set(uniforms)) == 3
     assert env.get_state().stream["drawn"][0].tolist() == [1, 0, 0, 0, 0, 0, 3, *[0] * 6]
     view = env.view()
     for array in (view.states.view(np.uint8), view.observations, view.masks):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fivedice.agents import load
 from fivedice.agents.policies.baselines import RandomPolicy
-from fivedice.agents.policies.prior import MOST_SPANS, Base
+from fivedice.agents.policies.prior import MOST_SPANS, Prior
 from fivedice.agents.training.opponents import BASELINES, OpponentPool
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import GAMES, load_game
@@ -31,7 +31,7 @@ from fivedice.envs.api.single import SeatEnv
 from fivedice.envs.api.table import LEARNER, Table
 from fivedice.envs.api.vector import SeatVectorEnv
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.chance import NOISE, SEATING, new_script, new_streams, philox
+from fivedice.envs.core.chance import SEATING, UNIFORMS, new_script, new_streams, philox
 from fivedice.envs.core.reward import MARGIN, REWARDS, SCORE, WIN, pay, reward_kind
 from fivedice.envs.core.view import View
 
@@ -53,11 +53,11 @@ class Hashed:
         self.name = name
 
     def act(self, view: View) -> NDArray[np.int64]:
-        rows = zip(view.states, view.seats, view.observations, view.masks, view.noise, strict=True)
+        rows = zip(view.states, view.seats, view.observations, view.masks, view.uniforms, strict=True)
         words = self.name.encode(), view.game.name.encode(), view.options.tobytes()
         answers = [
-            one_of(np.flatnonzero(mask), *words, state.tobytes(), bytes([seat]), seen.tobytes(), noise.tobytes())
-            for state, seat, seen, mask, noise in rows
+            one_of(np.flatnonzero(mask), *words, state.tobytes(), bytes([seat]), seen.tobytes(), uniforms.tobytes())
+            for state, seat, seen, mask, uniforms in rows
         ]
         return np.array(answers, np.int64)
 
@@ -68,8 +68,8 @@ class Dealt:
     def __init__(self) -> None:
         self.policies = {10 + number: Hashed(f"number {number}") for number in range(5)}
 
-    def assign(self, noise: NDArray[np.float64]) -> NDArray[np.int64]:
-        return 10 + (noise * 5).astype(np.int64)
+    def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+        return 10 + (uniforms * 5).astype(np.int64)
 
     def policy(self, number: int) -> Hashed:
         return self.policies[number]
@@ -81,7 +81,7 @@ class Case(NamedTuple):
     reward: str
     seat: int | str = "random"
     dealt: bool = False
-    standard: bool = False
+    canonical: bool = False
     seed: int = 5
     options: tuple[tuple[str, Any], ...] = ()
 
@@ -168,9 +168,9 @@ class PlainSeat:
         """The observation of `seat`, its mask, and which action each action shown is."""
         rules, options, num_actions = self.game.rules, self.options, self.game.num_actions(self.options)
         actions, shown = np.arange(num_actions), np.array([state])[0]
-        if self.case.standard:
-            assert self.game.standard is not None
-            self.game.standard(state, options, seat, shown, actions)
+        if self.case.canonical:
+            assert self.game.canonical is not None
+            self.game.canonical(state, options, seat, shown, actions)
         mask = np.zeros(num_actions, np.int8)
         if rules.current_player(state) == seat:
             rules.legal_actions(shown, options, mask)
@@ -196,12 +196,12 @@ class PlainSeat:
         chance = streams[0], new_script((), len(self.game.face_names))
         drawn: Counter[int] = Counter()
 
-        def noise(stream: int) -> float:
+        def uniforms(stream: int) -> float:
             drawn[stream] += 1
             return uniform(case.seed, self.row, self.episode, stream, drawn[stream] - 1)
 
-        seat = int(noise(SEATING) * case.num_players) if case.seat == "random" else int(case.seat)
-        dealt = [noise(SEATING) for _ in range(case.num_players - 1)]
+        seat = int(uniforms(SEATING) * case.num_players) if case.seat == "random" else int(case.seat)
+        dealt = [uniforms(SEATING) for _ in range(case.num_players - 1)]
         names = [f"number {int(number * 5)}" for number in dealt] if case.dealt else list(NAMES[: len(dealt)])
         policies = {(seat + turn) % case.num_players: Hashed(name) for turn, name in enumerate(names, 1)}
         decisions: list[Decision] = []
@@ -220,7 +220,7 @@ class PlainSeat:
                 chosen = one_of(np.flatnonzero(mask), bytes([self.row, len(self.games)]), mask.tobytes())
                 waiting, action = (observation, mask, chosen), int(actions[chosen])
             else:
-                seats, numbers = np.array([mover], np.int8), np.array([noise(NOISE + mover)])
+                seats, numbers = np.array([mover], np.int8), np.array([uniforms(UNIFORMS + mover)])
                 view = View(self.game, options, np.array([state]), seats, observation[None], mask[None], numbers)
                 action = int(policies[mover].act(view)[0])
             before = self.points(state)
@@ -234,7 +234,7 @@ class PlainSeat:
         return PlainGame(decisions, self.seen(state, seat)[0], after, self.won(state), seat, names, truncated)
 
     def plainly_seen(self, state: Any, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8], Array]:
-        return PlainSeat(self.case._replace(standard=False), self.row).seen(state, seat)
+        return PlainSeat(self.case._replace(canonical=False), self.row).seen(state, seat)
 
 
 @cache
@@ -260,9 +260,9 @@ def all_cases() -> Iterator[Case]:
 
 CASES = list(all_cases())
 SHOWN_AS_ONE = [  # positions that come to the same
-    Case("yahtzee_jr", 1, "score", standard=True),
-    Case("yahtzee_jr", 2, "win", standard=True),
-    Case("yahtzee_jr", 4, "margin", standard=True),
+    Case("yahtzee_jr", 1, "score", canonical=True),
+    Case("yahtzee_jr", 2, "win", canonical=True),
+    Case("yahtzee_jr", 4, "margin", canonical=True),
 ]
 
 
@@ -434,7 +434,7 @@ def compare_ends(infos: dict[str, Any], over: Array, ends: list[Any], mode: Auto
 def test_vec_env__plays_the_plain_games(case: Case) -> None:
     """Rewards with a scale and a share of the lead, which is not scaled."""
     scale, coefficient = -0.25, 0.75
-    env = SeatVecEnv(case.game, ROWS, reward_scale=scale, standard_form=case.standard, **case.settings)
+    env = SeatVecEnv(case.game, ROWS, reward_scale=scale, canonical_form=case.canonical, **case.settings)
     env.margin_coef = coefficient
     rows, at = plain_rows(case), [(0, 0)] * ROWS
     leads, returns = [0.0] * ROWS, [0.0] * ROWS
@@ -549,9 +549,9 @@ def test_seating__is_dealt_from_numbers_of_its_own() -> None:
     told: list[Array] = []
 
     class Noted(Dealt):
-        def assign(self, noise: NDArray[np.float64]) -> NDArray[np.int64]:
-            told.append(noise.copy())
-            return super().assign(noise)
+        def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+            told.append(uniforms.copy())
+            return super().assign(uniforms)
 
     for seat in ("random", 0):
         table = Table(load_game("yum"), 4, opponents=Noted(), num_players=4, seat=seat)
@@ -559,9 +559,9 @@ def test_seating__is_dealt_from_numbers_of_its_own() -> None:
         table.restart(np.array([3, 1]))
         first = int(seat == "random")
         deals = [[(row, 0) for row in range(4)], [(3, 1), (1, 1)]]
-        for noise, dealt in zip(told, deals, strict=True):
+        for uniforms, dealt in zip(told, deals, strict=True):
             expected = [[uniform(9, *game, SEATING, first + draw) for draw in range(3)] for game in dealt]
-            assert noise.tolist() == expected
+            assert uniforms.tolist() == expected
         seats = [int(uniform(9, row, int(row in (1, 3)), SEATING, 0) * 4) for row in range(4)]
         assert table.seats.tolist() == (seats if seat == "random" else [0] * 4)
         told.clear()
@@ -701,7 +701,7 @@ def test_view__shows_each_row_its_own() -> None:
             assert view.observations[i].tobytes() == seen.tobytes()
             assert view.masks[i].tobytes() == mask.tobytes()
             game = int(row), int(episodes[row])
-            assert view.noise[i] == uniform(2, *game, NOISE + seat, looked[(*game, seat)])
+            assert view.uniforms[i] == uniform(2, *game, UNIFORMS + seat, looked[(*game, seat)])
             looked[(*game, seat)] += 1
         batch.step(random_actions(batch.masks, step))
 
@@ -791,21 +791,21 @@ ANOTHER: dict[str, tuple[Any, Callable[[Any], bool]]] = {
     "autoreset_mode": ("SameStep", lambda env: env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP),
     "copy": (False, lambda env: np.shares_memory(env.reset(seed=1)[0], env.table.batch.observations)),
     "reward_scale": (3.0, lambda env: env.reward_scale == 3.0),  # the amounts: see the plain games
-    "standard_form": (True, lambda env: env.standard_form is True),  # what is shown: see the plain games
-    "base": ("greedy", lambda env: env.base == Base(load("greedy"))),
-    "base_span": (1.5, lambda env: env.base == Base(load("greedy"), 1.5)),
-    "base_keep_span": (0.5, lambda env: env.base == Base(load("greedy"), 1.5, 0.5)),
-    "base_features": (True, lambda env: env.base == Base(load("greedy"), 1.5, features=True)),
+    "canonical_form": (True, lambda env: env.canonical_form is True),  # what is shown: see the plain games
+    "prior": ("greedy", lambda env: env.prior == Prior(load("greedy"))),
+    "prior_span": (1.5, lambda env: env.prior == Prior(load("greedy"), 1.5)),
+    "prior_keep_span": (0.5, lambda env: env.prior == Prior(load("greedy"), 1.5, 0.5)),
+    "prior_features": (True, lambda env: env.prior == Prior(load("greedy"), 1.5, features=True)),
 }
 USUAL = {"num_players": 3, "opponents": Hashed("left"), "reward": "score", "seat": 1}
 NEEDED = {  # what else must be there
     "game": {},
-    "base_span": {"base": "greedy"},
-    "base_keep_span": {"base": "greedy", "base_span": 1.5},
-    "base_features": {"base": "greedy", "base_span": 1.5},
+    "prior_span": {"prior": "greedy"},
+    "prior_keep_span": {"prior": "greedy", "prior_span": 1.5},
+    "prior_features": {"prior": "greedy", "prior_span": 1.5},
 }
-OTHER_GAME = {"standard_form": "yahtzee_jr", "base_span": "showdown_yahtzee"}
-OTHER_GAME |= dict.fromkeys(("base_keep_span", "base_features"), "showdown_yahtzee")
+OTHER_GAME = {"canonical_form": "yahtzee_jr", "prior_span": "showdown_yahtzee"}
+OTHER_GAME |= dict.fromkeys(("prior_keep_span", "prior_features"), "showdown_yahtzee")
 KEYWORDS = [
     (face, keyword)
     for face in (SeatEnv, SeatVectorEnv, SeatVecEnv, Table)
@@ -898,9 +898,9 @@ def test_defaults__are_random_opponents_in_random_seats_for_the_win() -> None:
 # Stable-Baselines3
 
 
-@pytest.mark.parametrize("standard_form", [False, True])
-def test_vec_env__reset_in_the_middle_is_a_fresh_environment(standard_form: bool) -> None:
-    settings = {"num_players": 3, "reward": "margin", "reward_scale": 0.5, "standard_form": standard_form}
+@pytest.mark.parametrize("canonical_form", [False, True])
+def test_vec_env__reset_in_the_middle_is_a_fresh_environment(canonical_form: bool) -> None:
+    settings = {"num_players": 3, "reward": "margin", "reward_scale": 0.5, "canonical_form": canonical_form}
     used, fresh = (SeatVecEnv("yahtzee_jr", 5, opponents=Hashed("left"), **settings) for _ in range(2))
     used.reset()
     used.margin_coef = 2.0
@@ -940,16 +940,16 @@ def test_margin_coef__may_be_changed_at_any_time() -> None:
         paid_for = np.where(dones, 0.0, leads)
 
 
-@pytest.mark.parametrize(("base_span", "base_features"), [(0.0, False), (1.5, True)])
+@pytest.mark.parametrize(("prior_span", "prior_features"), [(0.0, False), (1.5, True)])
 def test_vec_env__shows_its_base_beside_each_decision_and_none_at_the_end(
-    base_span: float, base_features: bool
+    prior_span: float, prior_features: bool
 ) -> None:
     game = load_game("showdown_yahtzee")
     settings = {"opponents": Hashed("left"), "max_turns": 8}
     plain = SeatVecEnv(game, 4, **settings)
-    env = SeatVecEnv(game, 4, base="greedy", base_span=base_span, base_features=base_features, **settings)
-    base, num_actions = Base(load("greedy"), base_span, features=base_features), game.num_actions()
-    features = len(base.feature_names(game)) * num_actions
+    env = SeatVecEnv(game, 4, prior="greedy", prior_span=prior_span, prior_features=prior_features, **settings)
+    prior, num_actions = Prior(load("greedy"), prior_span, features=prior_features), game.num_actions()
+    features = len(prior.feature_names(game)) * num_actions
     size = game.layout(plain.table.batch.options).size
     low, high = game.layout(plain.table.batch.options).bounds()
     assert plain.observation_space == spaces.Box(low, high, dtype=np.float32)
@@ -966,7 +966,7 @@ def test_vec_env__shows_its_base_beside_each_decision_and_none_at_the_end(
         batch = plain.table.batch
         view = View(game, batch.options, batch.states, batch.movers, shown, batch.masks, np.zeros(4))
         assert seen[:, :size].tobytes() == shown.tobytes()
-        assert np.array_equal(seen[:, size:], base.shown(view))
+        assert np.array_equal(seen[:, size:], prior.shown(view))
         actions = random_actions(plain.action_masks(), step)
         (shown, _, dones, infos), (seen, *_, others) = (one.step(actions) for one in (plain, env))
         for row in np.flatnonzero(dones):
@@ -978,13 +978,13 @@ def test_vec_env__shows_its_base_beside_each_decision_and_none_at_the_end(
     assert ends > 3
 
 
-def test_standard_form__what_is_legal_is_told_of_the_row_that_is_wrong() -> None:
-    game, env = load_game("yahtzee_jr"), SeatVecEnv("yahtzee_jr", 8, standard_form=True, seat=0)
+def test_canonical_form__what_is_legal_is_told_of_the_row_that_is_wrong() -> None:
+    game, env = load_game("yahtzee_jr"), SeatVecEnv("yahtzee_jr", 8, canonical_form=True, seat=0)
     env.seed(1)
     env.reset()
     for step in range(4):
         env.step(random_actions(env.action_masks(), step))
-    batch, plain = env.table.batch, PlainSeat(Case("yahtzee_jr", 2, "win", 0, standard=True), 0)
+    batch, plain = env.table.batch, PlainSeat(Case("yahtzee_jr", 2, "win", 0, canonical=True), 0)
     named, told_apart = env.action_masks().argmax(axis=1), 0
     for row in range(8):
         _, mask, actions = plain.seen(batch.states[row], 0)
@@ -996,7 +996,7 @@ def test_standard_form__what_is_legal_is_told_of_the_row_that_is_wrong() -> None
         said = ", ".join(f"{action} ({word})" for action, word in zip(legal, words, strict=True))
         with pytest.raises(ValueError, match=f"game {row}: ") as refused:
             env.step(np.where(np.arange(8) == row, wrong, named))
-        assert f"action {wrong} is not legal in the standard form that is shown; legal are {said}. " in str(
+        assert f"action {wrong} is not legal in the canonical form that is shown; legal are {said}. " in str(
             refused.value
         )
     assert told_apart > 2

@@ -1,4 +1,4 @@
-"""Standard forms: what comes to the same looks the same, is worth the same, and is played the same."""
+"""Canonical forms: what comes to the same looks the same, is worth the same, and is played the same."""
 
 import os
 from functools import cache
@@ -16,7 +16,7 @@ from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.canonical import show_standard
+from fivedice.envs.core.canonical import canonical_view
 from fivedice.envs.core.chance import new_script, new_streams
 from fivedice.envs.core.spec import Options
 from fivedice.envs.core.view import View
@@ -25,7 +25,7 @@ from fivedice.envs.yahtzee_jr.rules import CLUBHOUSE, NUM_CHARACTERS, OPEN, PLAC
 
 needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too long in plain Python")
 any_seats = pytest.mark.parametrize("num_players", [1, 2, 3, 4])
-STANDARD = GAME.standard
+STANDARD = GAME.canonical
 assert STANDARD is not None
 
 
@@ -38,8 +38,8 @@ def positions(num_players: int, num_games: int, decisions: int, seed: int = 1) -
     return batch
 
 
-def standard_form(state: Any, options: Options, seat: int) -> tuple[Any, NDArray[np.int64]]:
-    """The standard form of one position, and which action each action there is in the position."""
+def canonical_form(state: Any, options: Options, seat: int) -> tuple[Any, NDArray[np.int64]]:
+    """The canonical form of one position, and which action each action there is in the position."""
     form, actions = state.copy(), np.full(GAME.num_actions(), -7, np.int64)
     STANDARD(state, options, seat, form, actions)  # type: ignore[misc]
     return form, actions
@@ -132,12 +132,12 @@ def network(seed: int, options: Options) -> Network:
     return Network(tensors, size, actions, (8,), "tanh")
 
 
-def test_standard_form__every_game_that_has_one_is_tested() -> None:
-    assert [name for name in GAMES if load_game(name).standard is not None] == [GAME.name]
+def test_canonical_form__every_game_that_has_one_is_tested() -> None:
+    assert [name for name in GAMES if load_game(name).canonical is not None] == [GAME.name]
 
 
 @any_seats
-def test_standard_form__is_one_for_all_that_come_to_the_same_and_for_no_others(num_players: int) -> None:
+def test_canonical_form__is_one_for_all_that_come_to_the_same_and_for_no_others(num_players: int) -> None:
     options, states = walked(num_players)
     generator = np.random.default_rng(0)
     for seat in range(num_players):
@@ -147,11 +147,11 @@ def test_standard_form__is_one_for_all_that_come_to_the_same_and_for_no_others(n
             for twin in twins:
                 assert what_counts(twin, seat, num_players) == what_counts(state, seat, num_players)
             for position in (state, *twins, *near_misses(state, seat, num_players, generator)):
-                form, _ = standard_form(position, options, seat)
+                form, _ = canonical_form(position, options, seat)
                 key = repr(what_counts(position, seat, num_players))
                 assert forms.setdefault(key, form.tobytes()) == form.tobytes(), (position, seat)
                 assert key == repr(what_counts(form, seat, num_players))
-                assert standard_form(form, options, seat)[0].tobytes() == form.tobytes()
+                assert canonical_form(form, options, seat)[0].tobytes() == form.tobytes()
         assert len(set(forms.values())) == len(forms)
 
 
@@ -168,12 +168,12 @@ def scattered(num_players: int) -> NDArray[np.void]:
 
 
 @any_seats
-def test_standard_form__stands_in_the_order_that_networks_were_trained_on(num_players: int) -> None:
+def test_canonical_form__stands_in_the_order_that_networks_were_trained_on(num_players: int) -> None:
     """Open characters come first, those that most dice show before others, and the tokens decide between equals."""
     options, states = walked(num_players)
     for state in (*states, *scattered(num_players)):
         for seat in range(num_players):
-            form, _ = standard_form(state, options, seat)
+            form, _ = canonical_form(state, options, seat)
             dice, keys, points = form["dice"].tolist(), [], [list[int]() for _ in range(num_players)]
             for row in range(NUM_CHARACTERS):
                 tokens = [int(form["tokens"][(seat + turn) % num_players, row]) for turn in range(num_players)]
@@ -193,27 +193,27 @@ def test_standard_form__stands_in_the_order_that_networks_were_trained_on(num_pl
 
 
 @any_seats
-def test_standard_form__is_the_same_from_every_seat(num_players: int) -> None:
+def test_canonical_form__is_the_same_from_every_seat(num_players: int) -> None:
     options, states = walked(num_players)
     states = states[[not GAME.rules.is_terminal(state, options) for state in states]]
     for seat in range(num_players):
-        shown = show_standard(GAME, options, states, np.full(len(states), seat))
+        shown = canonical_view(GAME, options, states, np.full(len(states), seat))
         for turn in range(1, num_players):
             others = (seat + turn) % num_players
             moved = states.copy()
             moved["tokens"][:, :num_players] = np.roll(states["tokens"][:, :num_players], turn, axis=1)
             moved["player"] = (states["player"] + turn) % num_players
-            there = show_standard(GAME, options, moved, np.full(len(states), others))
+            there = canonical_view(GAME, options, moved, np.full(len(states), others))
             for here, elsewhere in zip(shown, there, strict=True):
                 assert np.array_equal(here, elsewhere)
 
 
 @any_seats
-def test_standard_form__every_action_is_there_once(num_players: int) -> None:
+def test_canonical_form__every_action_is_there_once(num_players: int) -> None:
     """Of those that keep the same; which token is placed is told apart."""
     options, states = walked(num_players)
     seats = states["player"].astype(np.int64)
-    shown = show_standard(GAME, options, states, seats)
+    shown = canonical_view(GAME, options, states, seats)
     for state, seat, shown_mask, actions in zip(states, seats, shown.masks, shown.actions, strict=True):
         mask = np.zeros(GAME.num_actions(), np.int8)
         GAME.rules.legal_actions(state, options, mask)
@@ -235,13 +235,13 @@ def after(state: Any, options: Options, action: int, faces: list[int]) -> Any:
 
 @any_seats
 @pytest.mark.parametrize("chosen", [{}, {"must_score_most": False, "tie_break": "share"}], ids=str)
-def test_standard_form__is_played_like_the_position_itself(num_players: int, chosen: dict[str, Any]) -> None:
+def test_canonical_form__is_played_like_the_position_itself(num_players: int, chosen: dict[str, Any]) -> None:
     """The same action and the same dice, by their names there, come to the same."""
     options, generator = GAME.make_options(num_players, chosen), np.random.default_rng(3)
     ends = 0
     for state in walked(num_players)[1][::2]:
         seat = int(state["player"])
-        form, actions = standard_form(state, options, seat)
+        form, actions = canonical_form(state, options, seat)
         mask = np.zeros(GAME.num_actions(), np.int8)
         GAME.rules.legal_actions(form, options, mask)
         legal = np.flatnonzero(mask & (actions >= 0))
@@ -257,22 +257,22 @@ def test_standard_form__is_played_like_the_position_itself(num_players: int, cho
             ends += is_over
             # Dice that the mover has no use for may be of use to others, so these compare fresh dice alone.
             for other in [seat] if action < PLACE or is_over else range(num_players):
-                forms = {standard_form(position, options, other)[0].tobytes() for position in (here, there)}
+                forms = {canonical_form(position, options, other)[0].tobytes() for position in (here, there)}
                 assert len(forms) == 1, f"{state} {action}"
     assert ends
 
 
 @any_seats
-def test_show_standard__shows_what_a_seat_sees_of_the_standard_form(num_players: int) -> None:
+def test_canonical_view__shows_what_a_seat_sees_of_the_canonical_form(num_players: int) -> None:
     options, states = walked(num_players)
     before = states.tobytes()
     generator = np.random.default_rng(0)
     for rows in (states, states[::3]):
         seats = generator.integers(num_players, size=len(rows))
-        shown = show_standard(GAME, options, rows, seats)
+        shown = canonical_view(GAME, options, rows, seats)
         seen = np.zeros(shown.observations.shape[1], np.float32)
         for row, seat in enumerate(seats.tolist()):
-            form, actions = standard_form(rows[row], options, seat)
+            form, actions = canonical_form(rows[row], options, seat)
             GAME.observe(form, options, seat, seen)
             assert shown.observations[row].tobytes() == seen.tobytes()
             assert shown.actions[row].tolist() == actions.tolist()
@@ -283,27 +283,29 @@ def test_show_standard__shows_what_a_seat_sees_of_the_standard_form(num_players:
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name != GAME.name])
-def test_show_standard__refuses_a_game_without_standard_forms(name: str) -> None:
+def test_canonical_view__refuses_a_game_without_canonical_forms(name: str) -> None:
     batch = Batch(load_game(name), 2)
     batch.reset(seed=1)
-    with pytest.raises(ValueError, match=f"{batch.game.title} has no standard form"):
-        show_standard(batch.game, batch.options, batch.states, batch.movers)
+    with pytest.raises(ValueError, match=f"{batch.game.title} has no canonical form"):
+        canonical_view(batch.game, batch.options, batch.states, batch.movers)
 
 
 @pytest.mark.parametrize("num_players", [1, 2])
 @pytest.mark.parametrize("decisions", [0, 7, 16, 23])
 @needs_compiled_code
-def test_standard_form__is_worth_the_same(num_players: int, decisions: int) -> None:
+def test_canonical_form__is_worth_the_same(num_players: int, decisions: int) -> None:
     batch = positions(num_players, 60, decisions)
     view = batch.view()
-    shown = show_standard(GAME, batch.options, batch.states, batch.movers)
+    shown = canonical_view(GAME, batch.options, batch.states, batch.movers)
     states = np.array(
-        [standard_form(state, batch.options, seat)[0] for state, seat in zip(batch.states, batch.movers, strict=True)]
+        [canonical_form(state, batch.options, seat)[0] for state, seat in zip(batch.states, batch.movers, strict=True)]
     )
     masks = np.zeros_like(view.masks)
     for row in range(len(view)):
         GAME.rules.legal_actions(states[row], batch.options, masks[row])
-    there = OPTIMAL.action_values(View(GAME, batch.options, states, view.seats, shown.observations, masks, view.noise))
+    there = OPTIMAL.action_values(
+        View(GAME, batch.options, states, view.seats, shown.observations, masks, view.uniforms)
+    )
     here = OPTIMAL.action_values(view)
     for row in range(len(view)):
         legal = np.flatnonzero(shown.masks[row])
@@ -314,7 +316,7 @@ def test_standard_form__is_worth_the_same(num_players: int, decisions: int) -> N
         assert (np.abs(values[:, None] - there[row, legal]).min(axis=1) < 1e-12).all()
 
 
-def test_checkpoint_policy__on_standard_forms_plays_twins_alike() -> None:
+def test_checkpoint_policy__on_canonical_forms_plays_twins_alike() -> None:
     batch = positions(2, 40, 9)
     batch.states["throws_left"] = 0  # so that all of them place a token
     batch.show()
@@ -326,7 +328,7 @@ def test_checkpoint_policy__on_standard_forms_plays_twins_alike() -> None:
     other.states[:] = twins
     other.show()
     policies = {
-        form: CheckpointPolicy("it", GAME, batch.options, network(5, batch.options), standard_form=form)
+        form: CheckpointPolicy("it", GAME, batch.options, network(5, batch.options), canonical_form=form)
         for form in (True, False)
     }
     same = {}
@@ -344,12 +346,12 @@ def test_checkpoint_policy__on_standard_forms_plays_twins_alike() -> None:
 
 
 @needs_compiled_code
-def test_exploit__is_exact_on_few_boards_for_standard_forms() -> None:
+def test_exploit__is_exact_on_few_boards_for_canonical_forms() -> None:
     tokens = np.array([(5, 3, OPEN, 2, OPEN), (4, OPEN, 3, OPEN, 3)], np.int8)
     options = GAME.make_options(2)
     wins = {}
     for form in (True, False):
-        policy = CheckpointPolicy("it", GAME, options, network(6, options), standard_form=form)
+        policy = CheckpointPolicy("it", GAME, options, network(6, options), canonical_form=form)
         for boards in ("points", "all"):
             found = exploit(policy, boards=boards, tokens=tokens)  # type: ignore[arg-type]  # two of the literals
             wins[form, boards] = found.against_best_response
@@ -357,13 +359,13 @@ def test_exploit__is_exact_on_few_boards_for_standard_forms() -> None:
     assert not np.allclose(wins[False, "points"], wins[False, "all"], atol=1e-6)
 
 
-def test_seat_vec_env__on_standard_forms_plays_the_same_games() -> None:
-    env = SeatVecEnv("yahtzee_jr", 16, opponents="greedy", standard_form=True)
+def test_seat_vec_env__on_canonical_forms_plays_the_same_games() -> None:
+    env = SeatVecEnv("yahtzee_jr", 16, opponents="greedy", canonical_form=True)
     env.seed(4)
     observations = env.reset()
     ended = 0
     while ended < 32:
-        shown = show_standard(GAME, env.table.batch.options, env.table.batch.states, env.table.seats)
+        shown = canonical_view(GAME, env.table.batch.options, env.table.batch.states, env.table.seats)
         assert np.array_equal(observations, shown.observations)
         assert np.array_equal(env.action_masks(), shown.masks == 1)
         before = env.table.batch.states.copy()
@@ -375,6 +377,6 @@ def test_seat_vec_env__on_standard_forms_plays_the_same_games() -> None:
         assert (before["player"] == env.table.seats).all() or dones.any()
 
 
-def test_seat_vec_env__refuses_standard_forms_that_there_are_not() -> None:
-    with pytest.raises(ValueError, match="has no standard form; leave standard_form at False"):
-        SeatVecEnv("yum", 2, standard_form=True)
+def test_seat_vec_env__refuses_canonical_forms_that_there_are_not() -> None:
+    with pytest.raises(ValueError, match="has no canonical form; leave canonical_form at False"):
+        SeatVecEnv("yum", 2, canonical_form=True)

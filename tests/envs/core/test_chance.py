@@ -10,10 +10,10 @@ from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.chance import (
     BLANK,
     MAX_SEATS,
-    NOISE,
     STREAM,
+    UNIFORMS,
+    align_streams,
     draw_one,
-    line_up,
     new_script,
     new_streams,
     philox,
@@ -87,16 +87,22 @@ def test_line_up__seats_that_wait_go_on_with_a_whole_turn() -> None:
     streams = new_streams(1, 2)
     for row, draws in enumerate((3, 65)):
         for _ in range(draws):
-            for which in (0, 1, NOISE + 1):
+            for which in (0, 1, UNIFORMS + 1):
                 word(streams[row], which)
-    line_up(np.array([0, 1]), np.array([0, 0], np.int8), streams)
+    align_streams(np.array([0, 1]), np.array([0, 0], np.int8), streams)
     for row, (draws, turns) in enumerate(((3, 1), (65, 2))):
-        assert streams[row]["drawn"][[0, 1, 2, NOISE, NOISE + 1]].tolist() == [draws, 64 * turns, 0, 0, 64 * turns]
+        assert streams[row]["drawn"][[0, 1, 2, UNIFORMS, UNIFORMS + 1]].tolist() == [
+            draws,
+            64 * turns,
+            0,
+            0,
+            64 * turns,
+        ]
         key = streams[row]["key"].tolist()
         assert word(streams[row], 1) == philox(16 * turns, 1, row, 0, *key)[0]
         assert word(streams[row], 0) == philox(draws // 4, 0, row, 0, *key)[draws % 4]
     once = streams.copy()
-    line_up(np.array([0]), np.array([1, 1], np.int8), streams)
+    align_streams(np.array([0]), np.array([1, 1], np.int8), streams)
     assert streams[1] == once[1]
 
 

@@ -193,9 +193,9 @@ def test_kernel__that_returns_an_array_says_so() -> None:
     def first_row(table: NDArray[np.int8]) -> NDArray[np.int8]:
         return table[0]
 
-    with pytest.raises(TypeError, match=r"first_row returns an array: @kernel\(makes_arrays=True\)"):
+    with pytest.raises(TypeError, match=r"first_row returns an array: @kernel\(allocates=True\)"):
         kernel(first_row)
-    assert kernel(makes_arrays=True)(first_row)(np.ones((2, 3), np.int8)).tolist() == [1, 1, 1]
+    assert kernel(allocates=True)(first_row)(np.ones((2, 3), np.int8)).tolist() == [1, 1, 1]
 
 
 def test_plain__asks_the_kernels_that_a_kernel_calls_in_plain_python() -> None:

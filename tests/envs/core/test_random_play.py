@@ -19,16 +19,16 @@ def test_pick__is_the_kth_legal_action(num_actions: int, number: type[np.floatin
     masks = (generator.random((500, num_actions)) < generator.random((500, 1))).astype(np.int8)
     masks[np.arange(500), generator.integers(0, num_actions, 500)] = 1
     masks[0] = 1
-    noise = generator.random(500).astype(number)
-    noise[noise == 1] = 0
-    noise[:2] = np.nextafter(number(1), number(0)), 0
+    uniforms = generator.random(500).astype(number)
+    uniforms[uniforms == 1] = 0
+    uniforms[:2] = np.nextafter(number(1), number(0)), 0
     actions = np.empty(500, np.int64)
-    pick(masks, noise, actions)
-    for mask, chooses, action in zip(masks, noise, actions, strict=True):
+    pick(masks, uniforms, actions)
+    for mask, chooses, action in zip(masks, uniforms, actions, strict=True):
         legal = np.flatnonzero(mask)
         assert action == legal[int(float(chooses) * len(legal))]
     in_plain_python = np.empty(500, np.int64)
-    plain(pick)(masks, noise, in_plain_python)
+    plain(pick)(masks, uniforms, in_plain_python)
     assert in_plain_python.tolist() == actions.tolist()
 
 
@@ -60,7 +60,7 @@ LIVE = ("states", "streams", "movers", "masks", "observations", "rewards", "term
 @pytest.mark.parametrize("reward", ["win", "score"])
 @pytest.mark.parametrize("name", GAMES)
 def test_play_random__comes_to_the_same_as_step_by_step(name: str, reward: str) -> None:
-    """With several blocks of rows, threads and portions of noise, and games that end on the way."""
+    """With several blocks of rows, threads and portions of uniforms, and games that end on the way."""
     one, many = (Batch(load_game(name), 600, num_players=2, reward=reward, threads=threads) for threads in (1, 2))
     one.reset(seed=3)
     many.reset(seed=3)

@@ -615,13 +615,13 @@ def test_limit__the_end_of_the_showdown_is_no_cut() -> None:
 
 
 @kernel
-def pick(masks: np.ndarray, noise: np.ndarray, actions: np.ndarray) -> None:
+def pick(masks: np.ndarray, uniforms: np.ndarray, actions: np.ndarray) -> None:
     """A legal action each, mostly one of the last, which are claims and moves."""
     for i in range(len(masks)):
         legal = 0
         for action in range(masks.shape[1]):
             legal += masks[i, action]
-        left = int(legal * noise[i] ** 2)
+        left = int(legal * uniforms[i] ** 2)
         for action in range(masks.shape[1] - 1, -1, -1):
             if masks[i, action]:
                 if left == 0:
@@ -704,8 +704,8 @@ def test_end__comes_without_a_decision_of_who_owns_every_card() -> None:
         plain(GAME.observe)(table.state, table.options, seat, slowly)
         np.testing.assert_array_equal(shown, slowly)
         seen = layout.named(shown)
-        for piece in ("mover", "dice", "dice_counts", "run", "dice_total", "wanted", "chips_now", "target"):
-            assert not seen[piece].any(), piece
+        for field in ("mover", "dice", "dice_counts", "run", "dice_total", "wanted", "chips_now", "target"):
+            assert not seen[field].any(), field
 
 
 def test_names__of_what_is_not_possible_before_the_dice_are_thrown() -> None:

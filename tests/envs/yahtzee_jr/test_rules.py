@@ -471,7 +471,7 @@ def test_observation__tells_the_whole_table(num_players: int) -> None:
             turns_left = NUM_TURNS[num_players] - (tokens != rules.OPEN).sum(axis=2)
             assert np.allclose(seen["turns_left"] * 5, turns_left)
             for row in range(6):
-                assert_helps(batch.states[row], seat, {name: piece[row] for name, piece in seen.items()})
+                assert_helps(batch.states[row], seat, {name: field[row] for name, field in seen.items()})
         batch.step(np.argmax(generator.random(batch.masks.shape) * batch.masks, axis=1))
 
 

@@ -170,7 +170,7 @@ def positions(count: int, seed: int, **options: Any) -> tuple[View, Batch]:
         np.concatenate([view.seats for view in kept]),
         np.concatenate([view.observations for view in kept]),
         np.concatenate([view.masks for view in kept]),
-        np.concatenate([view.noise for view in kept]),
+        np.concatenate([view.uniforms for view in kept]),
     )
     return view, batch
 
