@@ -22,5 +22,5 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
-    canonical=canonical.canonical,
+    canonical=canonical.to_canonical,
 )
