@@ -20,9 +20,9 @@ lint: $(INSTALLED)  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@mkdir -p build/typing/fivedice
-	@ln -sfn ../../../envs build/typing/fivedice/envs
-	@ln -sfn ../../../agents build/typing/fivedice/agents
-	MYPYPATH=build/typing $(BIN)/mypy -p fivedice.envs -p fivedice.agents
+	@for name in envs agents configs; do ln -sfn ../../../$$name build/typing/fivedice/$$name; done
+	@for name in __init__ __main__; do ln -sfn ../../../package/$$name.py build/typing/fivedice/$$name.py; done
+	MYPYPATH=build/typing $(BIN)/mypy -p fivedice
 
 bench: $(INSTALLED)  ## the speed ratios of benchmarks/ (installs their peers first)
 	$(BIN)/pip install -qq --disable-pip-version-check -r requirements-bench.txt
@@ -35,7 +35,7 @@ clean:  ## remove what the other commands made, except runs/
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # The exact versions in requirements.txt were tested together; pyproject.toml states the lower bounds.
-$(INSTALLED): requirements.txt pyproject.toml
+$(INSTALLED): requirements.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -qq --disable-pip-version-check -r requirements.txt
 	$(BIN)/pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -9,6 +9,7 @@ if __name__ != "fivedice.envs":
     )
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gymnasium
@@ -19,8 +20,19 @@ if TYPE_CHECKING:
     from fivedice.envs.core.random_play import play_random
     from fivedice.envs.core.spec import Game
 
-# Every game's name, which is its folder's, and the version in its ids.
-GAMES = {"yum": 0, "yahtzee_jr": 0, "showdown_yahtzee": 0, "set_cubed": 0}
+
+def _list_games() -> dict[str, int]:
+    """Each game's name and the version in its ids, by listing ``<game>_v<version>.py`` beside ``<game>/rules.py``."""
+    here = Path(__file__).parent
+    found: dict[str, int] = {}
+    for module in sorted(here.glob("*_v*.py")):
+        name, _, version = module.stem.rpartition("_v")
+        if (here / name / "rules.py").is_file():
+            found[name] = max(int(version), found.get(name, 0))
+    return found
+
+
+GAMES = _list_games()
 
 # What is imported when it is asked for: it loads the compiler.
 LAZY = {"Batch": "fivedice.envs.core.batch", "play_random": "fivedice.envs.core.random_play"}

@@ -31,7 +31,18 @@ from rich.table import Table
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 PACKAGES = ("envs", "agents", "configs")
-COPIED = (*PACKAGES, "tests", "benchmarks", "train.py", "pyproject.toml", "Makefile", "README.md", "LICENSE")
+COPIED = (
+    *PACKAGES,
+    "package",
+    "tests",
+    "benchmarks",
+    "train.py",
+    "setup.py",
+    "pyproject.toml",
+    "Makefile",
+    "README.md",
+    "LICENSE",
+)
 COPIED_TOO = ("requirements.txt", "requirements-bench.txt", "CHANGELOG.md", "CONTRIBUTING.md")
 RESULTS = ROOT / "build" / "mutants.json"  # of the last run
 TIME_LIMIT = 900  # seconds; a fault that makes a game endless is noticed, too
@@ -123,8 +134,8 @@ def files_of_machine_code() -> set[str]:
 # Loaded into pytest: files that no kernel comes from leave the machine code of the copy valid.
 PLUGIN = """
 import functools, os
-from fivedice.envs.core import kernel
-kernel._stamp = functools.wraps(kernel._stamp.__wrapped__)(lambda source: os.environ["FIVEDICE_MUTANT"])
+from fivedice.envs.core import kernel_cache
+kernel_cache.stamp_of = functools.wraps(kernel_cache.stamp_of.__wrapped__)(lambda source: os.environ["FIVEDICE_MUTANT"])
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 from fivedice.envs import GAMES, load_game
 
 ROOT = Path(__file__).parents[2]
-BUILT_FROM = ("envs", "agents", "configs", "pyproject.toml", "README.md", "LICENSE")
+BUILT_FROM = ("package", "envs", "agents", "configs", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 
 
 @pytest.fixture(scope="session")
@@ -70,8 +70,8 @@ def test_wheel__holds_code_types_configs_and_pages_and_nothing_else(wheel: Path)
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     kinds = {".py", ".typed", ".toml", ".md"}
     expected = {
-        f"fivedice/{path.relative_to(ROOT)}"
-        for folder in ("envs", "agents", "configs")
+        f"fivedice/{path.relative_to(ROOT).as_posix().removeprefix('package/')}"
+        for folder in ("package", "envs", "agents", "configs")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in kinds and not path.name.startswith(".")
     }
@@ -96,6 +96,17 @@ def test_wheel__every_module_can_be_imported(python: Path) -> None:
     assert len(modules) > 30
     code = f"import importlib\nfor name in {modules}: importlib.import_module(name)\nprint('all')"
     assert said(python, code) == "all"
+
+
+def test_wheel__knows_its_version_and_runs_as_a_module(python: Path) -> None:
+    version = said(
+        python, "import fivedice, importlib.metadata as m; print(fivedice.__version__, m.version('fivedice'))"
+    )
+    number = version.split()[0]
+    assert version == f"{number} {number}"
+    for module in ("fivedice", "fivedice.agents.cli"):
+        ended = run([python, "-m", module, "--version"])
+        assert (ended.returncode, ended.stdout.strip()) == (0, number)
 
 
 def test_wheel__leaves_no_packages_that_could_shadow_others(python: Path) -> None:

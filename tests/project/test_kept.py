@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import fivedice.agents
 import fivedice.envs
-from fivedice.envs.core import kernel as compiler
+from fivedice.envs.core import kernel_cache
 from fivedice.envs.core.spec import Options
 
 PACKAGES = {name: Path(str(vars(fivedice)[name].__file__)).parent for name in ("agents", "envs")}
@@ -20,7 +20,7 @@ FILES = sorted(path for folder in PACKAGES.values() for path in folder.rglob("*.
 
 # The modules that keep something in the user's cache folder, and the function whose result it is. Machine code may come
 # from any function.
-KEPT: dict[str, str | None] = {"agents/games/yum/exact.py": "solve_table", "envs/core/kernel.py": None}
+KEPT: dict[str, str | None] = {"agents/games/yum/exact.py": "solve_table", "envs/core/kernel_cache.py": None}
 # Sources whose edits change no value.
 HARMLESS = {
     "envs/core/chance.py": "how many seats a state has room for; one is solved",
@@ -169,8 +169,8 @@ def test_values__are_solved_anew_after_an_edit_of_any_source(
 def test_machine_code__has_another_stamp_after_an_edit_of_any_source(
     edited: Edited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stamp: Callable[[str], str] = compiler._stamp.__wrapped__
-    assert set(compiler.PACKAGES) == set(PACKAGES.values())
+    stamp: Callable[[str], str] = kernel_cache.stamp_of.__wrapped__
+    assert set(kernel_cache.PACKAGES) == set(PACKAGES.values())
     assert len(FILES) > 80
     mine = str(PACKAGES["envs"] / "core" / "batch.py")
     stamps = {"": stamp(mine)}
@@ -185,20 +185,20 @@ def test_machine_code__has_another_stamp_after_an_edit_of_any_source(
 
 def test_machine_code__of_others_depends_on_their_source_too(tmp_path: Path) -> None:
     """A game of somebody else's, which lies in no package of ours."""
-    stamp: Callable[[str], str] = compiler._stamp.__wrapped__
+    stamp: Callable[[str], str] = kernel_cache.stamp_of.__wrapped__
     theirs = tmp_path / "rules.py"
     theirs.write_text("A = 1")
     first = stamp(str(theirs))
     theirs.write_text("A = 2")
-    assert len({first, stamp(str(theirs)), stamp(compiler.__file__)}) == 3
+    assert len({first, stamp(str(theirs)), stamp(kernel_cache.__file__)}) == 3
     assert stamp(str(tmp_path / "of the interactive prompt")) != first
 
 
 def test_machine_code__has_another_stamp_when_a_file_comes_or_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stamp: Callable[[str], str] = compiler._stamp.__wrapped__
-    monkeypatch.setattr(compiler, "PACKAGES", (tmp_path,))
+    stamp: Callable[[str], str] = kernel_cache.stamp_of.__wrapped__
+    monkeypatch.setattr(kernel_cache, "PACKAGES", (tmp_path,))
     mine, stamps = str(tmp_path / "mine.py"), []
     for file, text in (("mine.py", "A = 1"), ("deep/in/it.py", ""), ("deep/other.py", "B"), ("deep/it.txt", "C")):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -217,16 +217,16 @@ def test_machine_code__has_another_stamp_when_a_file_comes_or_goes(
 def test_machine_code__compiled_another_way_lies_elsewhere(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiler.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernel_cache.config, "CACHE_DIR", str(tmp_path))
 
     def folder(source: Path = PACKAGES["envs"] / "core" / "batch.py") -> str:
-        return str(compiler._ProjectLocator(names_in, str(source)).get_cache_path())
+        return str(kernel_cache.CacheLocator(names_in, str(source)).get_cache_path())
 
     usual = folder()
     assert Path(usual).parent == tmp_path
     assert folder() == usual == folder(PACKAGES["envs"] / "core" / "dice.py")
     assert folder(PACKAGES["envs"] / "yum" / "rules.py") != usual
-    monkeypatch.setattr(compiler.config, name, 1)
+    monkeypatch.setattr(kernel_cache.config, name, 1)
     assert folder() != usual
 
 
@@ -246,15 +246,15 @@ def test_machine_code__of_two_functions_at_one_place_is_told_apart() -> None:
         return 1
 
     rules = (one,), (two,), (one, two), (loop(one),), (loop(two),)
-    names = {compiler._closure_names(loop(*some)) for some in rules}
+    names = {kernel_cache.closure_names(loop(*some)) for some in rules}
     assert len(names) == 5
-    assert compiler._closure_names(loop(one)) == compiler._closure_names(loop(one))
-    assert compiler._closure_names(one) == ()
+    assert kernel_cache.closure_names(loop(one)) == kernel_cache.closure_names(loop(one))
+    assert kernel_cache.closure_names(one) == ()
 
 
 def test_machine_code__has_another_name_with_other_types_stamp_or_processor() -> None:
-    files = {stamp: compiler._ProjectFiles("folder", "batch.step-50.py311", stamp) for stamp in ("one", "two")}
+    files = {stamp: kernel_cache.CacheFiles("folder", "batch.step-50.py311", stamp) for stamp in ("one", "two")}
     names = {files[stamp]._name(key) for stamp in files for key in ("int64", "int32", ("int64", "cpu"))}
     assert len(names) == 6
     assert all(name.startswith("batch.step-50.py311.") and name.endswith(".nbc") for name in names)
-    assert len({compiler._seal(name, content) for name in ("a", "b") for content in (b"", b"c")}) == 4
+    assert len({kernel_cache.seal_of(name, content) for name in ("a", "b") for content in (b"", b"c")}) == 4

@@ -13,7 +13,8 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from fivedice.envs.core.dice import is_five_alike
-from fivedice.envs.core.kernel import _ProjectFiles, kernel, plain, wrapping_product
+from fivedice.envs.core.kernel import kernel, plain, wrapping_product
+from fivedice.envs.core.kernel_cache import CacheFiles
 from fivedice.envs.yum import rules
 
 needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
@@ -91,7 +92,7 @@ def test_cache__compiles_once_for_each_way_and_again_after_an_edit(project: Copy
 def test_cache__keeps_apart_what_processes_write_at_the_same_time(tmp_path: Path) -> None:
     """The loops of all games are one function, and each process looks before any other has written."""
 
-    class Process(_ProjectFiles):
+    class Process(CacheFiles):
         def _load_index(self) -> dict[Any, str]:
             return {}
 
@@ -116,7 +117,7 @@ def test_cache__keeps_apart_what_processes_write_at_the_same_time(tmp_path: Path
 @pytest.mark.parametrize("damage", ["cut short", "a block of zeros", "emptied", "another's", "a folder"])
 def test_cache__compiles_anew_what_is_damaged(tmp_path: Path, damage: str) -> None:
     """Numba would run it: a hole in machine code ends the process."""
-    files = _ProjectFiles(str(tmp_path), "batch.step-50.py311", "now")
+    files = CacheFiles(str(tmp_path), "batch.step-50.py311", "now")
     files.save("other", "other code")
     (others,) = (path.read_bytes() for path in tmp_path.iterdir())
     files.flush()
@@ -145,7 +146,7 @@ def test_cache__full_disk_costs_only_time(tmp_path: Path, monkeypatch: pytest.Mo
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    files = _ProjectFiles(str(tmp_path), "batch.step-50.py311", "now")
+    files = CacheFiles(str(tmp_path), "batch.step-50.py311", "now")
     monkeypatch.setattr(os, "replace", full)
     files.save("key", "code")
     assert files.load("key") is None
