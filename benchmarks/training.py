@@ -106,7 +106,7 @@ def train_as_in_tutorial(
 def train_as_we_do(game: Game, updates: int, settings: Mapping[str, Any]) -> float:
     """Train for some updates against the pool and return how many of the learner's decisions there were in a second."""
     from fivedice.agents.training.config import Mix, TrainConfig
-    from fivedice.agents.training.trainer import Progress, Training
+    from fivedice.agents.training.run import Progress, Training
 
     config = TrainConfig(**{**settings, "opponents": Mix(**settings["opponents"])})
     config.total_timesteps = (updates + 1) * config.n_envs * config.n_steps

@@ -26,6 +26,6 @@ def train(
     resume
         The folder of a run to go on with, with its settings. The command line wins over them.
     """
-    from fivedice.agents.cli.session import run
+    from fivedice.agents.cli.run import run
 
     run(settings or TrainConfig(), resume, console)

@@ -1,7 +1,7 @@
-"""What a stopped run needs to go on, in one file: tensors, counters, generators, running games, pool.
+"""The resume file of a run: tensors, counters, random generators, running games, the pool.
 
-The pool's snapshots are checkpoints of their own in the run's folder, since a snapshot never changes. A run that goes
-on from this file computes what it would have computed without the stop.
+The snapshots of the pool are separate checkpoints in the folder of the run, because a snapshot never changes. A resumed
+run computes exactly what it would have computed without the stop.
 """
 
 import hashlib
@@ -28,10 +28,11 @@ from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs.core.spec import Game, Options
 
 FILE = "resume.safetensors"
+PLAYABLE = "the checkpoints in the same folder can still be played"
 
 
 class Resumable(Protocol):
-    """What is kept of a run: `fivedice.agents.training.trainer.Training` is one."""
+    """The parts of a run that are saved; `fivedice.agents.training.run.Training` has them."""
 
     config: TrainConfig
     folder: Path
@@ -50,7 +51,7 @@ class Resumable(Protocol):
 
 
 def save_resume(training: Resumable) -> None:
-    """Write the file, and the snapshots that are not yet on disk, each whole or not at all."""
+    """Write the resume file and the snapshots that are not on disk yet, each file completely or not at all."""
     pool = training.pool
     for number, snapshot in pool.snapshots().items():
         _save_policy(snapshot, _snapshot_path(training.folder, number))
@@ -97,16 +98,19 @@ def save_resume(training: Resumable) -> None:
 
 
 def _save_policy(policy: CheckpointPolicy, path: Path) -> None:
-    """Write a snapshot or a previous_best, which never change, unless it is there."""
+    """Write a snapshot or a previous best, unless it exists; it never changes."""
     if not path.exists():
         save_checkpoint(path, policy.card() | {"steps": int(policy.name.rpartition("-")[2])}, policy.network)
 
 
 def restore(training: Resumable) -> list[str]:
-    """Go on from the file in the run's folder; returns notes for the user on what cannot be the same.
+    """Restore a run from the resume file in its folder.
+
+    Returns:
+        Notes for the user about what cannot be restored, each a sentence without a full stop.
 
     Raises:
-        ValueError: the file is missing, broken, or of a run with another network or game.
+        ValueError: the file is missing or damaged, or belongs to a run with another network or game.
     """
     path = training.folder / FILE
     if not path.is_file():
@@ -118,16 +122,16 @@ def restore(training: Resumable) -> list[str]:
         notes = json.loads(metadata["notes"])
         written = (metadata["digest"], metadata["notes_digest"])
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{path} is broken ({error}); the checkpoints beside it can still be played") from None
+        raise ValueError(f"{path} cannot be read ({error}); {PLAYABLE}") from None
     if written != (digest(tensors), hashlib.sha256(metadata["notes"].encode()).hexdigest()):
-        raise ValueError(f"{path} is damaged: it does not hold what was written; the checkpoints can still be played")
+        raise ValueError(f"{path} is damaged: its contents are not those that were written; {PLAYABLE}")
     try:
-        return _go_on(training, notes, tensors)
+        return _restore(training, notes, tensors)
     except KeyError as missing:
-        raise ValueError(f"{path} has no {missing}: another version wrote it") from None
+        raise ValueError(f"{path} has no {missing}; it was written by another version of fivedice") from None
 
 
-def _go_on(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> list[str]:
+def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> list[str]:
     pool = notes["pool"]
     snapshots = {}
     for number in pool["numbers"]:
@@ -158,7 +162,7 @@ def _go_on(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDArra
         model.policy.load_state_dict(state)
     except RuntimeError:
         raise ValueError(
-            f"{training.folder / FILE} holds another network than net_arch={training.config.net_arch}"
+            f"{training.folder / FILE} holds a network of another size than net_arch={training.config.net_arch}"
         ) from None
     _restore_adam(training, tensors)
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
@@ -174,33 +178,33 @@ def _go_on(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDArra
     of_the_run = _files(training)
     if notes["reward"] != training.env.table.batch.reward:
         training.best, training.previous_bests = -float("inf"), []
-        told.append("reward differs from the stopped run's: the best checkpoint is chosen anew")
+        told.append("the reward differs from that of the stopped run, so the best checkpoint is chosen again")
     batch, why_not = training.env.table.batch, ""
     if len(tensors["games.states"]) != batch.states.nbytes:
-        why_not = "n_envs differs from the stopped run's"
+        why_not = "n_envs differs from that of the stopped run"
     elif len(tensors["games.streams"]) != batch.streams.nbytes:
-        why_not = "the stopped run is of another version of fivedice"
+        why_not = "the stopped run was made by another version of fivedice"
     if not why_not:
         _restore_games(training, tensors)
         kind, position, has_gauss, gauss = notes["numpy"]
         np.random.set_state((kind, tensors["numpy"], position, has_gauss, gauss))  # noqa: NPY002  # as above
         torch.set_rng_state(torch.from_numpy(tensors["torch"]))
     else:
-        told.append(f"{why_not}: its running games are dropped and new ones are started")
+        told.append(f"{why_not}, so its running games are dropped and new ones are started")
         training.env.seed(training.config.seed + notes["steps"])
     episodes = notes.get("episodes", [])
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
-    # Snapshots of after the last save would be taken for those that get their numbers from now on.
+    # Snapshots that were made after the last save must not be confused with new ones of the same number.
     _remove_all_but(of_the_run, training.folder)
     return told
 
 
 def _load_policy(path: Path, name: str, written: str | None, *, deterministic: bool) -> CheckpointPolicy:
-    """A snapshot or a previous_best, if its file holds the network of which the digest was written."""
+    """Load a snapshot or a previous best, if its file still holds the network with the digest `written`."""
     policy = load_checkpoint(path, deterministic=deterministic)
-    if written not in (None, digest(policy.network.tensors)):  # None: by a version that wrote none
-        raise ValueError(f"{path} is not the one that this run has written; it cannot be resumed")
+    if written not in (None, digest(policy.network.tensors)):  # None: written by a version without digests
+        raise ValueError(f"{path} is not the file that this run wrote, so the run cannot be resumed")
     policy.name = f"{name}-{read_card(path)['steps']:09d}"
     return policy
 
@@ -214,7 +218,7 @@ def _best_path(folder: Path, number: int) -> Path:
 
 
 def _files(training: Resumable) -> set[Path]:
-    """Where the snapshots and previous_bests of a run are kept."""
+    """The files of the snapshots and previous bests of a run."""
     kept = {_snapshot_path(training.folder, number) for number in training.pool.snapshots()}
     return kept | {_best_path(training.folder, previous_best.number) for previous_best in training.previous_bests}
 
@@ -249,7 +253,7 @@ def _restore_games(training: Resumable, tensors: dict[str, NDArray[Any]]) -> Non
     env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
     env.margins[:] = tensors["games.margins"]
     training.model._last_obs = env.show()
-    table.batch.streams[:] = streams  # a prior was shown these decisions before, with uniforms that were drawn then
+    table.batch.streams[:] = streams  # `show` draws uniforms for a prior policy; these were drawn before the stop
     training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
 
 

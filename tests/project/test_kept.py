@@ -111,7 +111,7 @@ def test_sources__are_found_through_functions_and_constants() -> None:
         "envs/yum/rules.py",
         "envs/core/dice.py",
     }
-    assert not found & {"envs/yum/observe.py", "envs/yum/render.py", "envs/api/aec.py", "agents/training/trainer.py"}
+    assert not found & {"envs/yum/observe.py", "envs/yum/render.py", "envs/api/aec.py", "agents/training/run.py"}
 
 
 class Edited:

@@ -233,12 +233,12 @@ def test_game__knows_no_other_game(file: str) -> None:
         ("agents/evaluation/tournament.py", "from fivedice.agents.training.opponents import OpponentPool", True),
         ("agents/evaluation/tournament.py", "from fivedice.agents import cli", True),
         ("agents/evaluation/tournament.py", "import fivedice.agents.training.resume", True),
-        ("agents/evaluation/tournament.py", "def late():\n    from fivedice.agents.cli import session", True),
+        ("agents/evaluation/tournament.py", "def late():\n    from fivedice.agents.cli import run", True),
         ("agents/evaluation/tournament.py", "if TYPE_CHECKING:\n    from fivedice.agents.games.yum import exact", True),
-        ("agents/evaluation/tournament.py", "importlib.import_module('fivedice.agents.training.trainer')", True),
+        ("agents/evaluation/tournament.py", "importlib.import_module('fivedice.agents.training.run')", True),
         ("agents/evaluation/tournament.py", "find(f'fivedice.agents.games.{game.name}.exact')", True),
         ("agents/evaluation/tournament.py", "from fivedice.agents.brand_new import x", True),
-        ("agents/training/trainer.py", "from fivedice.agents.games.yum.greedy import GREEDY", True),  # beside it
+        ("agents/training/run.py", "from fivedice.agents.games.yum.greedy import GREEDY", True),  # beside it
         ("agents/policies/registry.py", "from fivedice.agents import load", True),
         ("agents/games/yum/exact.py", "from fivedice.agents.games.optimal import Optimal", False),
         ("agents/games/optimal.py", "from fivedice.agents.games.yum import exact", True),

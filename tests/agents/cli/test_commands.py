@@ -90,7 +90,12 @@ def test_train_help__explains_every_key(run: Run) -> None:
         if key not in ("options", "opponents"):  # shown as --options.zeros, --opponents.past, …
             flag = key.replace("_", "-")
             assert re.search(rf"--{flag}\b (--no-{flag} )?[^-]", said), key
-    for meaning in ("Games played side by side", "The newest snapshot of the learner", "[default: 0.2]", "--config"):
+    for meaning in (
+        "Number of games that are played in parallel",
+        "The newest snapshot of the learner",
+        "[default: 0.2]",
+        "--config",
+    ):
         assert meaning in said
 
 
@@ -207,7 +212,7 @@ WRONG = {
     ),
     "features alone, of none": (
         given("train", "--game", "set_cubed", "--prior", "greedy", "--prior-span", 1, "--features-only"),
-        "features_only learns the weights of features; show them by prior_features",
+        "features_only=True trains only feature weights; set prior_features=True, too",
     ),
     "features without a prior": (
         given("train", "--game", "set_cubed", "--prior-features"),
@@ -313,10 +318,10 @@ def test_train__a_refusal_leaves_the_name_free(run: Run, tmp_path: Path) -> None
 def test_train__a_folder_without_a_run_is_told_from_one_to_go_on_with(run: Run, tmp_path: Path) -> None:
     (tmp_path / "it").mkdir()
     _, _, complained = run("train", "--runs", tmp_path, "--name", "it")
-    assert "is there already and holds nothing to go on with; remove it, or choose another --name" in complained
+    assert "exists already and holds nothing that can be resumed; remove it, or choose another --name" in complained
     (tmp_path / "it" / "resume.safetensors").touch()
     _, _, complained = run("train", "--runs", tmp_path, "--name", "it")
-    assert f"is there already; go on with it by --resume {tmp_path / 'it'}, or choose another --name" in complained
+    assert f"exists already; resume it by --resume {tmp_path / 'it'}, or choose another --name" in complained
 
 
 SMALL = ("--n-envs", 8, "--n-steps", 8, "--batch-size", 64, "--net-arch", 4, "--eval-every", 64)
@@ -331,9 +336,9 @@ def test_train__what_is_printed_at_the_end_can_be_pasted(run: Run, tmp_path: Pat
     assert f"Evaluate it again:  fivedice evaluate yahtzee_jr '{best}'\n" in said
     folder = tmp_path / "my run"
     for changed, expected in (
-        (("--seed", 5), "goes on with seed=1; leave out --seed, or begin a new run"),
-        (("--name", "other"), "goes on with name='my run'; leave out --name"),
-        (("--total-timesteps", 10), "has made 64 decisions; total_timesteps=10 is less, use more to go on"),
+        (("--seed", 5), "was started with seed=1, which cannot change; leave out --seed, or start a new run"),
+        (("--name", "other"), "was started with name='my run', which cannot change; leave out --name"),
+        (("--total-timesteps", 10), "has made 64 decisions already, more than total_timesteps=10"),
     ):
         status, _, complained = run("train", "--resume", folder, *changed)
         assert status == 2

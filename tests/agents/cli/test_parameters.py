@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from fivedice.agents import cli
-from fivedice.agents.cli import session, terminal
+from fivedice.agents.cli import run as run_command
+from fivedice.agents.cli import terminal
 from fivedice.agents.evaluation import ranking, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
@@ -41,8 +42,10 @@ from fivedice.agents.policies.registry import load, load_all, read_rollout
 from fivedice.agents.policies.rollout import RolloutPolicy
 from fivedice.agents.reports import evaluation, run_page, tables, tournament_page
 from fivedice.agents.reports.tables import breakdown_report, standings_report
+from fivedice.agents.training import folder as folder_of_runs
+from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
-from fivedice.agents.training.trainer import FINAL_SEED, Progress
+from fivedice.agents.training.run import Progress
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.option import OneOf, WholeNumber, WholeNumbers, written
@@ -205,7 +208,7 @@ def described(value: Any) -> Any:
 DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
     "info": [(checkpoint, "read_card", {}), (cli.info, "load", None)],
-    "train": [(session, "run", None)],
+    "train": [(run_command, "run", None)],
     "report": [(run_page, "read_run", "the run"), (run_page, "write_report", [Path("page")])],
     "evaluate": [(cli.evaluate, "show_evaluation", None)],
     "tournament": [
@@ -705,7 +708,7 @@ def config_with(name: str, value: Any) -> TrainConfig:
 def trained(monkeypatch: pytest.MonkeyPatch, run: Run) -> Callable[..., tuple[TrainConfig, Path | None]]:
     """Runs ``fivedice train …`` and gives the configuration and the folder that a run would have been started with."""
     started: list[tuple[TrainConfig, Path | None]] = []
-    monkeypatch.setattr(session, "run", lambda config, resume, console: started.append((config, resume)))
+    monkeypatch.setattr(run_command, "run", lambda config, resume, console: started.append((config, resume)))
 
     def train(*words: object) -> tuple[TrainConfig, Path | None]:
         run("train", *words)
@@ -888,7 +891,7 @@ def test_resume__a_damaged_configuration_is_told(tried: Tried, tmp_path: Path, t
 
 def test_script__trains_with_the_words_after_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[TrainConfig] = []
-    monkeypatch.setattr(session, "run", lambda config, resume, console: started.append(config))
+    monkeypatch.setattr(run_command, "run", lambda config, resume, console: started.append(config))
     script = Path(__file__).parents[3] / "train.py"
     monkeypatch.setattr(sys, "argv", [str(script), "--n-envs", "3", "--config", "yum-win"])
     with pytest.raises(SystemExit) as left:
@@ -1418,7 +1421,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     assert {name: config[name] for name in SMALL} == SMALL
     assert (config["seed"], config["options"]) == (3, {"must_score_most": False})
     assert lines(said)[0] == f"Yahtzee Jr., 2 seats, reward win: {folder}"
-    assert f"Yahtzee Jr., 2 seats, 6 games a pairing, seed {3 + FINAL_SEED}" in said
+    assert f"Yahtzee Jr., 2 seats, 6 games a pairing, seed {3 + run_command.FINAL_SEED}" in said
     assert f"Play against it:  fivedice play yahtzee_jr --opponents '{folder / 'best.safetensors'}'" in said
     assert read_card(folder / "last.safetensors")["steps"] == 64
     run("train", "--resume", folder, "--total-timesteps", 128)
@@ -1449,8 +1452,10 @@ def test_final_table__plays_the_best_against_the_baselines(
     training: Any = SimpleNamespace(config=config, folder=tmp_path, game=YUM, num_players=3)
     called: dict[str, Any] = {}
     signature = inspect.signature(evaluation.show_evaluation)
-    monkeypatch.setattr(session, "show_evaluation", lambda *a, **k: called.update(signature.bind(*a, **k).arguments))
-    session.show_standings(training, cli.console)
+    monkeypatch.setattr(
+        run_command, "show_evaluation", lambda *a, **k: called.update(signature.bind(*a, **k).arguments)
+    )
+    run_command.show_standings(training, cli.console)
     contenders = called.pop("contenders")
     assert {name: described(policy) for name, policy in contenders.items()} == {
         "best": "best likeliest",
@@ -1463,7 +1468,7 @@ def test_final_table__plays_the_best_against_the_baselines(
         "game": YUM,
         "games": 77,
         "num_players": 3,
-        "seed": 13 + FINAL_SEED,
+        "seed": 13 + run_command.FINAL_SEED,
         "options": {"zeros": "free"},
     }
 
@@ -1471,9 +1476,9 @@ def test_final_table__plays_the_best_against_the_baselines(
 def test_bar__tells_each_evaluation_in_a_line() -> None:
     console = Console(file=io.StringIO(), width=WIDTH)
     told = {"eval/points": Estimate(150.25, 1.5, 9), "eval/win_rate_greedy": Estimate(0.625, 0.02, 9)}
-    with session.Bar(console, 5_000) as bar:
-        bar.tell(Progress(1_000, 140.5, 98_765.4, None))
-        bar.tell(Progress(1_234, 140.5, 98_765.4, told, ("last", "greedy"), ("optimal", "random")))
+    with run_command.Bar(console, 5_000) as bar:
+        bar.updated(Progress(1_000, 140.5, 98_765.4, None))
+        bar.updated(Progress(1_234, 140.5, 98_765.4, told, ("last", "greedy"), ("optimal", "random")))
     assert console.file.getvalue().splitlines() == [  # type: ignore[attr-defined]
         "      1,234  points 150.25 ± 1.50  greedy 62.5 ± 2.0 %  (98,765 decisions/s)",
         "             not taken as the best: it got worse against last, greedy",
@@ -1498,17 +1503,17 @@ class Stopped:
 def test_run__that_is_stopped_says_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run, tried: Tried, files: dict[str, Path]
 ) -> None:
-    monkeypatch.setattr(session, "Training", Stopped)
-    monkeypatch.setattr(session, "check", lambda config, num_players: checked.append(num_players))
-    monkeypatch.setattr(session, "load_start", lambda config: config.start)
-    monkeypatch.setattr(session, "restore", lambda training: ["one", "other"])
+    monkeypatch.setattr(training_run, "Training", Stopped)
+    monkeypatch.setattr(training_run, "validate", lambda config: checked.append(config.num_players))
+    monkeypatch.setattr(training_run, "load_start", lambda config: config.start)
+    monkeypatch.setattr(training_run, "restore", lambda training: ["one", "other"])
     checked: list[int] = []
     words = ("--runs", "my runs", "--options.zeros", "free", "--num-players", 3, "--start", "some")
     said = run("train", *words)
     folder = Path("my runs/yum")
     assert lines(said) == [
         f"Yum, 2 seats, reward margin: {folder}",
-        f"Stopped after 12,345 decisions; go on with: fivedice train --resume '{folder}'",
+        f"Stopped after 12,345 decisions; continue with: fivedice train --resume '{folder}'",
     ]
     config, where, _, best, start = Stopped.told.pop()
     assert (config.options, config.num_players, where, start) == ({"zeros": "free"}, 3, folder, Path("some"))
@@ -1524,8 +1529,8 @@ def test_run__that_is_stopped_says_how_to_go_on(
         assert (f"total_timesteps={steps} is less" in found[2]) == (status == 2)
     for name, value in (("seed", 2), ("name", "other"), ("runs", "other")):
         status, _, complained = tried("train", "--resume", folder, f"--{name}", value)
-        assert (status, f"leave out --{name}, or begin a new run" in complained) == (2, True)
-    names = [session.new_folder(TrainConfig(game="set_cubed", runs=tmp_path)).name for _ in range(3)]
+        assert (status, f"leave out --{name}, or start a new run" in complained) == (2, True)
+    names = [folder_of_runs.new_folder(TrainConfig(game="set_cubed", runs=tmp_path)).name for _ in range(3)]
     assert names == ["set_cubed", "set_cubed-2", "set_cubed-3"]
 
 
@@ -2143,7 +2148,7 @@ def test_main__ends_with_a_status_and_one_sentence(
     def fail(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr(session, "run", fail)
+    monkeypatch.setattr(run_command, "run", fail)
     monkeypatch.setattr(sys, "argv", ["fivedice", "train"])
     with pytest.raises(SystemExit) as left:
         cli.main()
@@ -2155,7 +2160,7 @@ def test_main__lets_other_errors_through(monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*arguments: object) -> None:
         raise TypeError("a fault in the program")
 
-    monkeypatch.setattr(session, "run", fail)
+    monkeypatch.setattr(run_command, "run", fail)
     monkeypatch.setattr(sys, "argv", ["fivedice", "train"])
     with pytest.raises(TypeError, match="a fault in the program"):
         cli.main()
@@ -2209,7 +2214,7 @@ def test_options__of_the_command_line_leave_the_others_of_a_file(
 ) -> None:
     """The command line wins over --config, which wins over --resume, option by option."""
     started: list[TrainConfig] = []
-    monkeypatch.setattr(session, "run", lambda config, resume, console: started.append(config))
+    monkeypatch.setattr(run_command, "run", lambda config, resume, console: started.append(config))
     file = tmp_path / "it.toml"
     file.write_text('game = "showdown_yahtzee"\n[options]\nmax_turns = 7\nsteal = "beat"\n')
     stopped = {"options": {"max_turns": 5, "steal": "match", "chips": [1, 4, 2, 2, 4, 1]}}

@@ -33,7 +33,7 @@ from fivedice.agents.policies.files import digest, write_whole
 from fivedice.agents.policies.network import Network, likeliest, sampled, tensor_shapes
 from fivedice.agents.policies.prior import PRIORS, Prior
 from fivedice.agents.training.config import TrainConfig
-from fivedice.agents.training.trainer import ACTIVATIONS, network_tensors
+from fivedice.agents.training.model import ACTIVATIONS, network_tensors
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
 from fivedice.envs.api.single import SeatEnv

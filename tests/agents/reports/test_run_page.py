@@ -15,7 +15,7 @@ from fivedice.agents import cli
 from fivedice.agents.reports.run_page import PAGE, read_run, write_report
 from fivedice.agents.reports.run_plots import Line, decisions_unit, draw_lines
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
-from fivedice.agents.training.trainer import Training
+from fivedice.agents.training.run import Training
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is optional")
 

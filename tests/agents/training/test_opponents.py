@@ -14,7 +14,7 @@ from fivedice.agents.policies.checkpoint import CheckpointPolicy, save_checkpoin
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.opponents import BASELINES, FIRST_SNAPSHOT, OpponentPool
-from fivedice.agents.training.trainer import Training
+from fivedice.agents.training.run import Training
 from fivedice.envs import load_game
 from fivedice.envs.api.table import LEARNER, Lineup, Table
 from fivedice.envs.core.batch import Batch

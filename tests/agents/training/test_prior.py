@@ -17,8 +17,9 @@ from fivedice.agents.policies.network import Network
 from fivedice.agents.policies.prior import Prior
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.resume import restore
+from fivedice.agents.training.run import Progress, Training
 from fivedice.agents.training.torch_policy import ResidualExtractor
-from fivedice.agents.training.trainer import Progress, Training, check
+from fivedice.agents.training.validation import validate
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
@@ -185,7 +186,7 @@ def test_prior_span__of_a_policy_that_does_not_tell_is_refused() -> None:
         (
             "set_cubed",
             {"prior_keep_span": 1.0},
-            "no turn of SET Cubed has throws between which dice are kept; use base_",
+            "no turn of SET Cubed has throws between which dice are kept; use prior_",
         ),
         ("showdown_yahtzee", {"prior_features": True}, "near the best leave; say how near by prior_span"),
         (
@@ -199,7 +200,7 @@ def test_base__of_a_game_that_has_no_such_thing_is_refused(game: str, settings: 
     with pytest.raises(ValueError, match=said):
         SeatVecEnv(game, 2, prior="greedy", **settings)
     with pytest.raises(ValueError, match=said):  # as early in a run
-        check(replace(CONFIG, game=game, **settings), 2)
+        validate(replace(CONFIG, game=game, **settings))
 
 
 @pytest.mark.parametrize("span", [-1, "wide", float("inf"), None, True])

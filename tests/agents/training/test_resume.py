@@ -33,7 +33,7 @@ from fivedice.agents.policies.files import digest
 from fivedice.agents.training.config import Mix, TrainConfig
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import FILE, restore, save_resume
-from fivedice.agents.training.trainer import Progress, Training
+from fivedice.agents.training.run import Progress, Training
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs.api.table import Table
 from fivedice.envs.core.batch import Batch
@@ -397,7 +397,9 @@ def test_resume__survives_a_stop_before_the_first_decision_of_a_game_was_paid(st
 def test_resume__with_other_n_envs_is_told_and_goes_on(stopped: Path) -> None:
     training = Training(replace(CONFIG, n_envs=4, batch_size=32), stopped, silent)
     notes = restore(training)
-    assert notes == ["n_envs differs from the stopped run's: its running games are dropped and new ones are started"]
+    assert notes == [
+        "n_envs differs from that of the stopped run, so its running games are dropped and new ones are started"
+    ]
     assert training.steps == 2 * UPDATE
     assert training.env._seed == CONFIG.seed + 2 * UPDATE  # not the games of the run's start
     assert training.learn()
@@ -423,7 +425,8 @@ def test_resume__of_another_version_is_told_and_goes_on(stopped: Path) -> None:
     written_by_another_version(stopped / FILE, shorten)
     training = Training(CONFIG, stopped, silent)
     assert restore(training) == [
-        "the stopped run is of another version of fivedice: its running games are dropped and new ones are started"
+        "the stopped run was made by another version of fivedice, "
+        "so its running games are dropped and new ones are started"
     ]
     assert training.learn()
 
@@ -449,7 +452,7 @@ def test_resume__with_another_reward_keeps_what_the_stopped_run_needs(stopped: P
     files = sorted((stopped / "previous_bests").iterdir())
     assert files
     other = Training(replace(CONFIG, reward="win"), stopped, silent)
-    assert restore(other) == ["reward differs from the stopped run's: the best checkpoint is chosen anew"]
+    assert restore(other) == ["the reward differs from that of the stopped run, so the best checkpoint is chosen again"]
     assert (other.best, other.previous_bests) == (-float("inf"), [])
     assert sorted((stopped / "previous_bests").iterdir()) == files
     assert other.learn()
@@ -476,7 +479,7 @@ def test_sigterm__leaves_a_run_that_goes_on(tmp_path: Path) -> None:
     finally:
         process.kill()
     assert process.returncode == 0, complained
-    assert f"go on with: fivedice train --resume {tmp_path / 'run'}" in said.replace("\n", "")
+    assert f"continue with: fivedice train --resume {tmp_path / 'run'}" in said.replace("\n", "")
     config = TrainConfig(n_envs=8, n_steps=16, batch_size=64, net_arch=(8,), torch_threads=1)
     assert json.loads((tmp_path / "run" / "config.json").read_text())["n_envs"] == 8
     training = Training(config, tmp_path / "run", silent)
@@ -583,8 +586,8 @@ def flipped(whole: bytes, bit: int) -> bytes:
     return bytes(found)
 
 
-BROKEN = "is broken .*; the checkpoints beside it can still be played"
-DAMAGED = "is damaged: it does not hold what was written; the checkpoints can still be played"
+BROKEN = "cannot be read .*; the checkpoints in the same folder can still be played"
+DAMAGED = "is damaged: its contents are not those that were written; the checkpoints in the same folder can"
 
 
 def test_damage__of_one_bit_anywhere_is_refused(victim: Victim) -> None:
@@ -592,7 +595,7 @@ def test_damage__of_one_bit_anywhere_is_refused(victim: Victim) -> None:
     said = set()
     for bit in sampled_bits(victim.whole, 7, header=200, rest=100):
         victim.path.write_bytes(flipped(victim.whole, bit))
-        said.add("broken" if "is broken" in refused(victim.training, f"{BROKEN}|{DAMAGED}") else "damaged")
+        said.add("broken" if "cannot be read" in refused(victim.training, f"{BROKEN}|{DAMAGED}") else "damaged")
     assert said == {"broken", "damaged"}
     assert state_of(victim.training) == before
 
@@ -661,7 +664,7 @@ def test_damage__of_what_is_said_beside_the_tensors_is_refused(victim: Victim) -
     assert set(victim.metadata) == {"notes", "digest", "notes_digest"}
     for name in victim.metadata:
         victim.hold({key: text for key, text in victim.metadata.items() if key != name}, victim.tensors)
-        refused(victim.training, rf"is broken \('{name}'\)")
+        refused(victim.training, rf"cannot be read \('{name}'\)")
         for text in ("", "{", "null", victim.metadata[name][::-1]):
             victim.hold(victim.metadata | {name: text}, victim.tensors)
             refused(victim.training, f"{BROKEN}|{DAMAGED}")
@@ -701,7 +704,7 @@ def test_resume__of_another_version_says_which_note_is_missing(victim: Victim) -
             assert OPTIONAL[dotted](victim.training)
         else:
             late.write_bytes(next(iter(previous_bests.values())))  # a refusal does not even remove what is left over
-            refused(victim.training, rf"{FILE} has no '{path[-1]}': another version wrote it")
+            refused(victim.training, rf"{FILE} has no '{path[-1]}'; it was written by another version of fivedice")
             late.unlink()
         for file, content in previous_bests.items():
             file.write_bytes(content)
@@ -712,8 +715,8 @@ def test_resume__of_another_version_says_which_tensor_is_missing(victim: Victim)
         if not name.startswith("adam."):  # what has not learned yet has no moments
             victim.path.write_bytes(victim.whole)
             written_by_another_version(victim.path, lambda notes, tensors, name=name: tensors.pop(name))
-            missing = rf"has no '{name}': another version wrote it"
-            refused(victim.training, "holds another network" if name.startswith("model.") else missing)
+            missing = rf"has no '{name}'; it was written by another version of fivedice"
+            refused(victim.training, "holds a network of another size" if name.startswith("model.") else missing)
 
 
 class Evil:
@@ -737,7 +740,7 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: (folder / FILE).write_bytes((folder / "last.safetensors").read_bytes()),
         rf"{FILE} {BROKEN}",
     ),
-    "a pickle": (lambda folder: (folder / FILE).write_bytes(pickle.dumps(Evil(folder / "trace"))), "is broken"),
+    "a pickle": (lambda folder: (folder / FILE).write_bytes(pickle.dumps(Evil(folder / "trace"))), "cannot be read"),
 }
 
 
@@ -755,9 +758,9 @@ def test_resume__from_the_file_of_another_run_is_refused(courses: Courses, stopp
     other.model.learn(UPDATE)
     save_resume(other)
     (stopped / FILE).write_bytes((tmp_path / "other" / FILE).read_bytes())
-    refused(Training(CONFIG, stopped, silent), r"pool/000002\.safetensors is not the one that this run has written")
+    refused(Training(CONFIG, stopped, silent), r"pool/000002\.safetensors is not the file that this run wrote")
     (stopped / FILE).write_bytes((courses["prior"][1].stops[2].folder / FILE).read_bytes())
-    refused(Training(CONFIG, stopped, silent), r"pool/000002\.safetensors is not the one that this run has written")
+    refused(Training(CONFIG, stopped, silent), r"pool/000002\.safetensors is not the file that this run wrote")
 
 
 def test_damage__of_a_snapshot_or_a_previous_best_is_refused(victim: Victim) -> None:
@@ -784,7 +787,7 @@ def test_damage__of_a_snapshot_or_a_previous_best_is_refused(victim: Victim) -> 
         for other, content in wholes.items():
             if networks[other] != networks[path]:
                 path.write_bytes(content)
-                assert str(path) in refused(victim.training, "is not the one that this run has written")
+                assert str(path) in refused(victim.training, "is not the file that this run wrote")
         path.write_bytes(whole)
     for path in policies:  # and whole they go on
         assert path.read_bytes() == wholes[path]

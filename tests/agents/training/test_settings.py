@@ -20,15 +20,18 @@ from sb3_contrib import MaskablePPO
 from threadpoolctl import threadpool_info
 
 import fivedice.configs
-from fivedice.agents.cli import app, session
+from fivedice.agents.cli import app
+from fivedice.agents.cli import run as run_command
 from fivedice.agents.evaluation.match import Estimate, Standing
 from fivedice.agents.policies.baselines import GREEDY
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.prior import Prior
-from fivedice.agents.training import trainer
+from fivedice.agents.training import model as model_file
+from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import Mix, TrainConfig
+from fivedice.agents.training.run import Progress, Training
 from fivedice.agents.training.torch_policy import ResidualExtractor, ResidualPolicy
-from fivedice.agents.training.trainer import Progress, Training, check, load_start
+from fivedice.agents.training.validation import load_start, validate
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
 from fivedice.envs.core.canonical import canonical_view
@@ -105,9 +108,9 @@ class Trial:
         table: dict[str, Any] = {}
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)
-            patch.setattr(trainer, "evaluate", made_up([]))
-            patch.setattr(session, "show_evaluation", lambda *args, **asked: table.update(asked))
-            session.run(self.config(total_timesteps=UPDATE, **settings), None, Console(file=io.StringIO()))
+            patch.setattr(training_run, "evaluate", made_up([]))
+            patch.setattr(run_command, "show_evaluation", lambda *args, **asked: table.update(asked))
+            run_command.run(self.config(total_timesteps=UPDATE, **settings), None, Console(file=io.StringIO()))
         return table
 
 
@@ -158,7 +161,7 @@ def watch(seen: Seen, patch: pytest.MonkeyPatch) -> None:
     def train_and_look() -> None:
         train()
         (group,) = model.policy.optimizer.param_groups
-        tensors = trainer.network_tensors(model)
+        tensors = model_file.network_tensors(model)
         updates[-1].rate, updates[-1].logged = group["lr"], dict(model.logger.name_to_value)
         updates[-1].policy = [tensor.tobytes() for name, tensor in tensors.items() if name.startswith("policy")]
         updates[-1].value = [tensor.tobytes() for name, tensor in tensors.items() if name.startswith("value")]
@@ -169,7 +172,7 @@ def watch(seen: Seen, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(model.policy, "evaluate_actions", evaluate_actions)
     patch.setattr(torch.nn.utils, "clip_grad_norm_", clip_grad_norm)
     patch.setattr(env, "step_wait", step_wait)
-    patch.setattr(trainer, "evaluate", made_up(seen.matches))
+    patch.setattr(training_run, "evaluate", made_up(seen.matches))
 
 
 # Each setting by its name: values off its default, and a check that fails if the run does not do as they say.
@@ -411,7 +414,7 @@ def _features_only(trial: Trial, value: bool) -> None:
     num_actions = training.env.table.batch.num_actions
     assert not before["policy.1.weight"][:, :-num_actions].any()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer, "evaluate", made_up([]))
+        patch.setattr(training_run, "evaluate", made_up([]))
         assert training.learn()
     after = training.policy().network.tensors
     assert [name for name in before if np.array_equal(before[name], after[name])] == last
@@ -439,7 +442,7 @@ def disturb(model: MaskablePPO, seed: int) -> None:
 @shows("value_steps", UPDATE, UPDATE + 1)
 def _value_steps(trial: Trial, value: int) -> None:
     training = trial.begin(value_steps=value, learning_rate_end=1e-3)
-    tensors = trainer.network_tensors(training.model)
+    tensors = model_file.network_tensors(training.model)
     first = Update(0.0)
     first.policy = [tensor.tobytes() for name, tensor in tensors.items() if name.startswith("policy")]
     first.value = [tensor.tobytes() for name, tensor in tensors.items() if name.startswith("value")]
@@ -686,11 +689,11 @@ def test_setting__is_in_the_run_s_folder_and_read_from_there(
             return False
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(session, "Training", NoTraining)
-    monkeypatch.setattr(session, "check", lambda *args: None)
-    monkeypatch.setattr(session, "load_start", lambda config: None)
+    monkeypatch.setattr(training_run, "Training", NoTraining)
+    monkeypatch.setattr(training_run, "validate", lambda *args: None)
+    monkeypatch.setattr(training_run, "load_start", lambda config: None)
     config = TrainConfig(**{name: CASES[name][0][0]})
-    session.run(config, None, Console(file=io.StringIO()))
+    run_command.run(config, None, Console(file=io.StringIO()))
     (written,) = tmp_path.rglob("config.json")
     assert written.relative_to(tmp_path).parent == config.runs / (config.name or config.game)
     settings = json.loads(written.read_text())
@@ -902,10 +905,10 @@ def test_check__refuses_what_is_not_finite(name: str) -> None:
         else:
             config = replace(CONFIG, prior="greedy", **{name: value})
         if name in ("max_grad_norm", "target_kl"):  # so that nothing is cut, or stopped
-            check(config, 2)
+            validate(config)
         else:
             with pytest.raises(ValueError, match=rf"^{re.escape(name)}={value} is not finite; use a number"):
-                check(config, 2)
+                validate(config)
 
 
 def test_network_settings__are_those_of_the_game_and_the_base() -> None:
@@ -957,8 +960,7 @@ def test_configuration__that_comes_with_the_package_is_read_and_can_begin(path: 
             assert value == default(TrainConfig, name)
     assert set(told) <= set(SETTINGS)
     assert config.game == path.stem.partition("-")[0]
-    record = load_game(config.game).make_options(config.num_players, config.options)
-    check(config, int(record["num_players"]))
+    validate(config)
 
 
 # The network of a checkpoint, and the model's.
@@ -999,6 +1001,6 @@ def test_network__of_a_checkpoint_is_the_model_s(tmp_path: Path, what: str) -> N
         assert logits.std() > 0.1 < values.std()
     assert training.policy().settings() == training.config.network_settings()
     again = Training(replace(CONFIG, seed=9, **NETWORKS[what]), tmp_path / "again", lambda progress: None)
-    trainer.take_over(again.model, training.policy().network)
+    model_file.take_over(again.model, training.policy().network)
     assert np.array_equal(again.policy().network.logits(seen), training.policy().network.logits(seen))
     assert not np.allclose(again.policy().network.values(seen), values, atol=0.01)

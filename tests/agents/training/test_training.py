@@ -23,20 +23,24 @@ from stable_baselines3.common.logger import configure
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import fivedice.agents
-from fivedice.agents.cli import session
-from fivedice.agents.cli.session import only_one
+from fivedice.agents.cli import run as run_command
 from fivedice.agents.evaluation import match
 from fivedice.agents.evaluation.match import Estimate, Standing
 from fivedice.agents.policies.baselines import optimum
 from fivedice.agents.policies.checkpoint import read_card
 from fivedice.agents.policies.files import write_whole
 from fivedice.agents.policies.network import Network
-from fivedice.agents.training import metrics, trainer
+from fivedice.agents.training import folder as folder_of_runs
+from fivedice.agents.training import metrics, validation
+from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import Mix, TrainConfig
+from fivedice.agents.training.folder import only_one
 from fivedice.agents.training.gate import forgotten, loses_to
 from fivedice.agents.training.metrics import Watch
 from fivedice.agents.training.resume import FILE, restore
-from fivedice.agents.training.trainer import Progress, StopOnSignal, Training, load_start, passes
+from fivedice.agents.training.run import Progress, Training, passes
+from fivedice.agents.training.stop import StopOnSignal
+from fivedice.agents.training.validation import load_start
 from fivedice.envs import load_game
 
 UPDATE = 128  # decisions between two updates of the runs below
@@ -152,7 +156,7 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
         ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "every weight in opponents is 0"),
         (
             {"features_only": True, "prior": "greedy"},
-            "features_only learns the weights of features; show them by base_",
+            "features_only=True trains only feature weights; set prior_features=True, too",
         ),
         (
             {"prior_span": 1.0},
@@ -375,7 +379,7 @@ class Evaluated:
     ) -> None:
         self.training = Training(config, folder, lambda progress: None, optimum)
         self.clock = Clock(100.0)
-        monkeypatch.setattr(trainer, "time", self.clock)
+        monkeypatch.setattr(training_run, "time", self.clock)
         self.training._started = 90.0
         self.asked: list[tuple[str, int]] = []
         self.of_checks: dict[str, Estimate] = {}
@@ -546,7 +550,7 @@ def test_progress__tells_each_figure(tmp_path: Path, monkeypatch: pytest.MonkeyP
     training = Training(config, tmp_path, told.append)
     clock, collect = Clock(10.0), training.model.collect_rollouts
     ended: list[list[float]] = []  # the points of the games that end in each update
-    monkeypatch.setattr(trainer, "time", clock)
+    monkeypatch.setattr(training_run, "time", clock)
     figures = {
         "eval/score": estimate(50.0),
         "eval/win_rate_vs_greedy": Estimate(0.34, 0.01, 9),
@@ -717,7 +721,7 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     def show(*args: Any, **settings: Any) -> None:
         asked.append((*args, settings))
 
-    monkeypatch.setattr(session, "show_evaluation", show)
+    monkeypatch.setattr(run_command, "show_evaluation", show)
     return asked
 
 
@@ -730,7 +734,7 @@ def test_final_table__plays_the_best_one_at_the_run_s_table(tmp_path: Path, tabl
     training.save(tmp_path / "last.safetensors", {})
     assert best != weights_of(training.policy())
     out, _ = console()
-    session.show_standings(training, out)
+    run_command.show_standings(training, out)
     ((shown_on, game, contenders, settings),) = tables
     assert (shown_on, game) == (out, training.game)
     assert list(contenders) == ["best", "greedy", "random"]
@@ -755,10 +759,10 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
             given.append((config, folder, optimum, start))
             super().__init__(config, folder, report, optimum, start)
 
-    monkeypatch.setattr(session, "Training", Watched)
+    monkeypatch.setattr(training_run, "Training", Watched)
     out, said = console()
     config = replace(CONFIG, runs=tmp_path / "my runs")
-    session.run(config, None, out)
+    run_command.run(config, None, out)
     folder = tmp_path / "my runs" / "yum"
     lines = said.getvalue().splitlines()
     assert lines[0] == f"Yum, 2 seats, reward score: {folder}"
@@ -772,9 +776,9 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
 
     # Alone, from a start, and with exact play's points for another table.
     alone = replace(config, num_players=1, options={"zeros": "free"}, total_timesteps=UPDATE, name="solo")
-    session.run(alone, None, out)
+    run_command.run(alone, None, out)
     again = replace(alone, start=tmp_path / "my runs" / "solo" / "last.safetensors", name="again")
-    session.run(again, None, out)
+    run_command.run(again, None, out)
     lines = said.getvalue().splitlines()
     folder = tmp_path / "my runs" / "again"
     assert f"Yum, 1 seat, reward score: {folder}" in lines
@@ -799,17 +803,19 @@ def test_session__that_is_stopped_says_how_to_go_on_and_goes_on(
     monkeypatch.setattr(Training, "evaluate", stop)
     out, said = console()
     config = replace(CONFIG, runs=tmp_path, name="it's", total_timesteps=40 * UPDATE, eval_every=8 * UPDATE)
-    session.run(config, None, out)
+    run_command.run(config, None, out)
     folder = tmp_path / "it's"
     assert said.getvalue().splitlines()[-1] == (
-        f"Stopped after 1,024 decisions; go on with: fivedice train --resume {shlex.quote(str(folder))}"
+        f"Stopped after 1,024 decisions; continue with: fivedice train --resume {shlex.quote(str(folder))}"
     )
     assert tables == []
     assert read_card(folder / "last.safetensors")["evaluation"] == {}
-    with pytest.raises(ValueError, match=r"has made 1,024 decisions; total_timesteps=1000 is less, use more to go on"):
-        session.run(replace(config, total_timesteps=1000), folder, out)
-    session.run(replace(config, n_envs=4, batch_size=32, total_timesteps=1024 + UPDATE), folder, out)
-    assert "Note: n_envs differs from the stopped run's: its running games are dropped" in said.getvalue()
+    with pytest.raises(
+        ValueError, match=r"has made 1,024 decisions already, more than total_timesteps=1000; use more to continue"
+    ):
+        run_command.run(replace(config, total_timesteps=1000), folder, out)
+    run_command.run(replace(config, n_envs=4, batch_size=32, total_timesteps=1024 + UPDATE), folder, out)
+    assert "Note: n_envs differs from that of the stopped run, so its running games are dropped" in said.getvalue()
     assert evaluations == [1024, 1024 + UPDATE]
     assert len(tables) == 1
     assert json.loads((folder / "config.json").read_text())["n_envs"] == 4
@@ -823,58 +829,58 @@ def test_check_resumed__refuses_what_only_a_new_run_can_have(tmp_path: Path, nam
     config = replace(CONFIG, seed=7, name="mine", runs=Path("here"))
     settings = {"seed": 7, "name": "mine", "runs": "here", "n_envs": 99}
     (tmp_path / "config.json").write_text(json.dumps(settings))
-    session.check_resumed(config, tmp_path)
-    said = f"{tmp_path} goes on with {name}={was}; leave out --{name}, or begin a new run"
+    validation.validate_resumed(config, tmp_path)
+    said = f"{tmp_path} was started with {name}={was}, which cannot change; leave out --{name}, or start a new run"
     with pytest.raises(ValueError, match=re.escape(said)):
-        session.check_resumed(replace(config, **{name: value}), tmp_path)
+        validation.validate_resumed(replace(config, **{name: value}), tmp_path)
     del settings[name]
     (tmp_path / "config.json").write_text(json.dumps(settings))
-    session.check_resumed(replace(config, **{name: value}), tmp_path)
+    validation.validate_resumed(replace(config, **{name: value}), tmp_path)
 
 
 def test_new_folder__gets_the_first_number_that_is_free(tmp_path: Path) -> None:
     config = replace(CONFIG, runs=tmp_path / "a" / "b")
-    made = [session.new_folder(config).name for _ in range(3)]
+    made = [folder_of_runs.new_folder(config).name for _ in range(3)]
     assert made == ["yum", "yum-2", "yum-3"]
     (tmp_path / "a" / "b" / "yum-2").rmdir()
-    assert session.new_folder(config) == tmp_path / "a" / "b" / "yum-2"
-    assert session.new_folder(replace(config, game="set_cubed")).name == "set_cubed"
+    assert folder_of_runs.new_folder(config) == tmp_path / "a" / "b" / "yum-2"
+    assert folder_of_runs.new_folder(replace(config, game="set_cubed")).name == "set_cubed"
     named = replace(config, name="mine")
-    assert session.new_folder(named) == tmp_path / "a" / "b" / "mine"
+    assert folder_of_runs.new_folder(named) == tmp_path / "a" / "b" / "mine"
     with pytest.raises(
-        ValueError, match=r"mine is there already and holds nothing to go on with; remove it, or choose"
+        ValueError, match=r"mine exists already and holds nothing that can be resumed; remove it, or choose"
     ):
-        session.new_folder(named)
+        folder_of_runs.new_folder(named)
     (tmp_path / "a" / "b" / "mine" / FILE).touch()
-    with pytest.raises(ValueError, match=r"mine is there already; go on with it by --resume .*mine, or choose another"):
-        session.new_folder(named)
+    with pytest.raises(ValueError, match=r"mine exists already; resume it by --resume .*mine, or choose another"):
+        folder_of_runs.new_folder(named)
     for name in ("", "a/b", "x/"):
         with pytest.raises(ValueError, match="is not the name of a folder; use one without slashes"):
-            session.new_folder(replace(config, name=name))
+            folder_of_runs.new_folder(replace(config, name=name))
 
 
 def test_session__that_cannot_begin_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(session, "Training", fail)
+    monkeypatch.setattr(training_run, "Training", fail)
     with pytest.raises(KeyboardInterrupt):
-        session.run(replace(CONFIG, runs=tmp_path), None, console()[0])
+        run_command.run(replace(CONFIG, runs=tmp_path), None, console()[0])
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "config.json").write_text("{}")
     with pytest.raises(KeyboardInterrupt):
-        session.run(replace(CONFIG, runs=tmp_path), tmp_path / "old", console()[0])
+        run_command.run(replace(CONFIG, runs=tmp_path), tmp_path / "old", console()[0])
     assert (tmp_path / "old" / "config.json").is_file()
 
 
 def test_bar__shows_steps_points_speed_and_each_evaluation() -> None:
     out, said = console()
-    bar = session.Bar(out, 4000)
+    bar = run_command.Bar(out, 4000)
     (task,) = bar._progress.tasks
     assert (task.total, task.completed, task.description) == (4000, 0, "compiling the rules")
     with bar:
-        bar.tell(Progress(1000, 45.678, 2345.6, None))
+        bar.updated(Progress(1000, 45.678, 2345.6, None))
         assert said.getvalue() == ""
         assert (task.completed, task.description) == (1000, "points   45.7  2,346 decisions/s")
         figures = {
@@ -882,7 +888,7 @@ def test_bar__shows_steps_points_speed_and_each_evaluation() -> None:
             "eval/win_rate_vs_random": Estimate(0.875, 0.0125, 9),
             "eval/win_rate_vs_previous_best_1": Estimate(0.25, 0.0625, 9),
         }
-        bar.tell(Progress(12_000, 50.0, 100.0, figures, ("greedy", "previous_best_2"), ("optimal", "random")))
+        bar.updated(Progress(12_000, 50.0, 100.0, figures, ("greedy", "previous_best_2"), ("optimal", "random")))
     assert task.completed == 12_000
     assert said.getvalue().splitlines() == [
         "     12,000  score 123.46 ± 1.23  vs_random 87.5 ± 1.2 %  vs_previous_best_1 25.0 ± 6.2 %  (100 decisions/s)",
@@ -1069,9 +1075,9 @@ def test_rollout__reads_and_writes_no_file(tmp_path: Path, opened: list[str], mo
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], not \[9\] as the run"),
-        ({"activation": "relu"}, r"start=.* has activation='tanh', not 'relu' as the run"),
-        ({"prior": "greedy"}, r"start=.* has prior=None, not 'greedy' as the run"),
+        ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], but the run has net_arch=\[9\]"),
+        ({"activation": "relu"}, r"start=.* has activation='tanh', but the run has activation='relu'"),
+        ({"prior": "greedy"}, r"start=.* has prior=None, but the run has prior='greedy'"),
         ({"num_players": 3}, r"last plays Yum with 2 seats .*, not Yum with 3 seats"),
         ({"start": Path("nowhere.safetensors")}, r"nowhere.safetensors"),
     ],

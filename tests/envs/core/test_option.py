@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fivedice.agents import cli
-from fivedice.agents.cli import session
+from fivedice.agents.cli import run as run_command
 from fivedice.agents.policies.checkpoint import load_checkpoint, make_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.training.config import TrainConfig
@@ -293,7 +293,7 @@ def test_checkpoint__keeps_numbers(tmp_path: Path) -> None:
 def settings(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> TrainConfig:
     """The settings that ``fivedice train`` would run with."""
     runs: list[TrainConfig] = []
-    monkeypatch.setattr(session, "run", lambda config, *_: runs.append(config))
+    monkeypatch.setattr(run_command, "run", lambda config, *_: runs.append(config))
     monkeypatch.setattr(sys, "argv", ["fivedice", "train", *arguments])
     with contextlib.suppress(SystemExit):
         cli.main()

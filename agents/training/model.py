@@ -1,0 +1,82 @@
+"""The model of a run: sb3-contrib's MaskablePPO, and its parameters under the names of `Network`."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+
+from fivedice.agents.policies.network import Network
+from fivedice.agents.training.config import TrainConfig
+from fivedice.agents.training.torch_policy import ResidualPolicy
+from fivedice.agents.training.vec_env import SeatVecEnv
+
+ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+
+
+def make_model(config: TrainConfig, env: SeatVecEnv, num_features: int) -> MaskablePPO:
+    """The untrained model.
+
+    Args:
+        config: the settings of the run.
+        env: its environment; it gets the seed of the run, too.
+        num_features: how many action features the prior policy shows; 0 without prior features.
+    """
+    network: dict[str, Any] = {"net_arch": list(config.net_arch), "activation_fn": ACTIVATIONS[config.activation]}
+    if config.prior:
+        network["prior_logit"] = config.prior_logit
+        network["num_features"] = num_features
+        network["features_only"] = config.features_only
+    return MaskablePPO(
+        ResidualPolicy if config.prior else "MlpPolicy",
+        env,
+        learning_rate=config.learning_rate,
+        n_steps=config.n_steps,
+        batch_size=config.batch_size,
+        n_epochs=config.n_epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip_range,
+        ent_coef=config.ent_coef,
+        vf_coef=config.vf_coef,
+        max_grad_norm=config.max_grad_norm,
+        target_kl=config.target_kl,
+        policy_kwargs=network,
+        seed=config.seed,
+        device=config.device,
+    )
+
+
+def take_over(model: MaskablePPO, network: Network) -> None:
+    """Give the model the tensors of a network, but for its value output: what it values may be paid otherwise."""
+    last = f"value.{len(network.net_arch)}."
+    with torch.no_grad():
+        for name, parameter in network_parameters(model).items():
+            if not name.startswith(last):
+                parameter.copy_(torch.tensor(network.tensors[name]))
+
+
+def network_tensors(model: MaskablePPO) -> dict[str, NDArray[np.float32]]:
+    """The model's tensors under the names of `Network`, copied."""
+    parameters = network_parameters(model)
+    return {name: parameter.detach().cpu().numpy().copy() for name, parameter in parameters.items()}
+
+
+def network_parameters(model: MaskablePPO) -> dict[str, torch.Tensor]:
+    """The model's parameters under the names of `Network`."""
+    policy = model.policy
+    heads = {
+        "policy": [*policy.mlp_extractor.policy_net, policy.action_net],
+        "value": [*policy.mlp_extractor.value_net, policy.value_net],
+    }
+    parameters: dict[str, torch.Tensor] = {}
+    for head, modules in heads.items():
+        layers = [module for module in modules if isinstance(module, torch.nn.Linear)]
+        for number, layer in enumerate(layers):
+            parameters[f"{head}.{number}.weight"] = layer.weight
+            parameters[f"{head}.{number}.bias"] = layer.bias
+    query = getattr(policy.mlp_extractor, "query", None)
+    if query is not None:
+        parameters["policy.query.weight"], parameters["policy.query.bias"] = query.weight, query.bias
+    return parameters

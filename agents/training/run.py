@@ -1,0 +1,354 @@
+"""A training run: MaskablePPO of sb3-contrib plays one seat of N games against its own snapshots and baselines.
+
+Read it from top to bottom: `train` checks the settings and opens the folder, `Training` makes the environment, the
+opponents and the model, `Training.learn` is the loop.
+"""
+
+import importlib.metadata
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from stable_baselines3.common.logger import configure
+from threadpoolctl import threadpool_limits
+
+from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
+from fivedice.agents.policies.baselines import OPTIMAL, is_solved, optimum
+from fivedice.agents.policies.checkpoint import CheckpointPolicy, save_checkpoint
+from fivedice.agents.policies.network import Network
+from fivedice.agents.policies.prior import PRIORS
+from fivedice.agents.policies.registry import load
+from fivedice.agents.training.config import TrainConfig
+from fivedice.agents.training.folder import run_folder, write_settings
+from fivedice.agents.training.gate import GATE_SIZE, WIN_RATE, PreviousBest, forgotten, loses_to
+from fivedice.agents.training.metrics import Watch
+from fivedice.agents.training.model import make_model, network_parameters, network_tensors, take_over
+from fivedice.agents.training.opponents import OpponentPool
+from fivedice.agents.training.resume import restore, save_resume
+from fivedice.agents.training.stop import StopOnSignal
+from fivedice.agents.training.validation import load_start, validate, validate_resumed
+from fivedice.agents.training.vec_env import SeatVecEnv
+from fivedice.envs import load_game
+from fivedice.envs.core.view import Policy
+
+EVALUATION_SEED = 1_000_003  # added to the run's seed, so that no evaluation game is a training game
+LIBRARIES = ("fivedice", "numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium", "pettingzoo", "numba")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run reports after an update."""
+
+    steps: int
+    score: float  # mean points of the games that ended in the last update
+    decisions_per_second: float
+    evaluation: dict[str, Estimate] | None  # by scalar name, if evaluation games were played
+    forgot: tuple[str, ...] = ()  # the gate refused this best checkpoint: it got worse against these
+    loses_to: tuple[str, ...] = ()  # it wins significantly less than a fair share against these
+
+
+class Reporter(Protocol):
+    """Is called while a run goes on; the command line prints."""
+
+    def note(self, sentence: str) -> None:
+        """Something that a user should know before the run starts, in a sentence without a full stop."""
+
+    def started(self, training: "Training") -> None:
+        """Everything is prepared, and the first update comes next."""
+
+    def updated(self, progress: Progress) -> None:
+        """An update has ended."""
+
+
+def train(config: TrainConfig, reporter: Reporter, resume: Path | None = None) -> "Training":
+    """Train an agent, or continue a run that was stopped.
+
+    Args:
+        config: the settings.
+        reporter: is called while the run goes on.
+        resume: the folder of the run to continue; None starts a new one in ``config.runs``.
+
+    Returns:
+        The run. If ``training.is_finished`` is False, Ctrl-C or SIGTERM stopped it, and `resume` continues it. Its
+        folder holds ``best.safetensors`` and ``last.safetensors``.
+
+    Raises:
+        ValueError: a setting is not possible. Nothing has been written then.
+    """
+    validate(config)
+    if resume is not None:
+        validate_resumed(config, resume)
+    start = load_start(config) if resume is None else None
+    game = load_game(config.game)
+    best_possible = optimum(game, game.make_options(config.num_players, config.options))
+    with run_folder(config, resume) as folder:
+        training = Training(config, folder, reporter.updated, best_possible, start)
+        if resume is not None:
+            for sentence in restore(training):
+                reporter.note(sentence)
+            if training.steps > config.total_timesteps:
+                raise ValueError(
+                    f"{folder} has made {training.steps:,} decisions already, more than "
+                    f"total_timesteps={config.total_timesteps}; use more to continue"
+                )
+        write_settings(config, folder)
+        reporter.started(training)
+        training.learn()
+    return training
+
+
+class Training:
+    """One run: the environment, the opponents, the model, and what is saved.
+
+    Args:
+        config: the settings; `validate` has checked them.
+        folder: the folder of the run.
+        report: is called after every update.
+        optimum: the exact highest expected points, if they are known.
+        start: the checkpoint with which a new run starts (`load_start`).
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        folder: Path,
+        report: Callable[[Progress], None],
+        optimum: float | None = None,
+        start: CheckpointPolicy | None = None,
+    ) -> None:
+        validate(config)
+        self.config, self.folder, self.report, self.optimum = config, folder, report, optimum
+        self.game = load_game(config.game)
+        self.options = self.game.make_options(config.num_players, config.options)
+        self.num_players = int(self.options["num_players"])
+        self.canonical_form = config.network_settings()["canonical_form"]
+        set_threads(config.torch_threads)
+
+        # The environment: N games, the learner in one seat of each, opponents from the pool in the others.
+        self.pool = OpponentPool(vars(config.opponents), config.pool_size)
+        self.env = SeatVecEnv(
+            self.game,
+            config.n_envs,
+            opponents=self.pool if self.num_players > 1 else [],
+            num_players=self.num_players,
+            reward=config.reward,
+            reward_scale=config.reward_scale,
+            canonical_form=self.canonical_form,
+            prior=PRIORS[config.prior] if config.prior else None,
+            prior_span=config.prior_span,
+            prior_keep_span=config.prior_keep_span,
+            prior_features=config.prior_features,
+            **dict(config.options),
+        )
+
+        # The model.
+        self.feature_names = self.env.prior.feature_names(self.game) if self.env.prior else []
+        self.model = make_model(config, self.env, len(self.feature_names))
+        self.model.lr_schedule = lambda _: self._between(config.learning_rate, config.learning_rate_end)
+        self.fixed = {name for name, tensor in network_parameters(self.model).items() if not tensor.requires_grad}
+        if start is not None:
+            take_over(self.model, start.network)
+        self.model.set_logger(configure(str(folder), ["tensorboard"]))
+
+        # Evaluation: the baselines (exact play, too, if it is an opponent), and the best checkpoints so far.
+        self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
+        self.best = -float("inf")
+        self.previous_bests: list[PreviousBest] = []  # oldest first
+        self.next_best = 0  # the number of the next one
+        self._forgot: tuple[str, ...] = ()
+        self._started = time.monotonic()
+        self._checking = 0.0  # seconds spent on checks of new bests
+        self.add_snapshot()
+
+    @property
+    def steps(self) -> int:
+        """Decisions of the learner so far."""
+        return int(self.model.num_timesteps)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has made all its decisions."""
+        return self.steps >= self.config.total_timesteps
+
+    def learn(self) -> bool:
+        """Train to ``total_timesteps``.
+
+        Returns:
+            False if Ctrl-C or SIGTERM stopped it before; everything is saved then.
+        """
+        config, model = self.config, self.model
+        watch = Watch(self.pool, self.feature_names)
+        with StopOnSignal() as stop:
+            self._started, first = time.monotonic(), self.steps
+            while not self.is_finished and not stop.requested:
+                before = self.steps
+                self._set_schedules()
+                model.learn(config.n_envs * config.n_steps, callback=watch, reset_num_timesteps=False)
+                if passes(before, self.steps, config.snapshot_every):
+                    self.add_snapshot()
+                evaluation = None
+                if passes(before, self.steps, config.eval_every) or self.is_finished:
+                    evaluation = self.evaluate_and_save()
+                speed = (self.steps - first) / (time.monotonic() - self._started)
+                lost = () if evaluation is None else tuple(loses_to(evaluation, 1 / self.num_players))
+                self.report(Progress(self.steps, watch.score, speed, evaluation, self._forgot, lost))
+            if not self.is_finished:
+                self.save(self.folder / "last.safetensors", {})
+                save_resume(self)
+        return self.is_finished
+
+    def _set_schedules(self) -> None:
+        """Set what changes over the run, before an update."""
+        config = self.config
+        self.model.ent_coef = self._between(config.ent_coef, config.ent_coef_end)
+        self.env.margin_coef = self._between(config.margin_coef, config.margin_coef_end)
+        trains_policy = self.steps >= config.value_steps  # before, only the value network is trained
+        for name, parameter in network_parameters(self.model).items():
+            may_change = trains_policy or not name.startswith("policy")
+            parameter.requires_grad_(may_change and name not in self.fixed)
+
+    def _between(self, start: float, end: float) -> float:
+        """The value of a schedule that goes from `start` to `end` in a straight line over the run."""
+        return start + (end - start) * min(1.0, self.steps / self.config.total_timesteps)
+
+    def evaluate_and_save(self) -> dict[str, Estimate]:
+        """Play evaluation games; write ``last``, the resume file, and ``best`` if it is better and passes the gate."""
+        evaluation = self.evaluate()
+        measure = self.measure(evaluation)
+        self._forgot = ()
+        is_best = measure > self.best
+        if is_best and self.num_players > 1:
+            evaluation |= self.check_best(evaluation)
+            is_best = not self._forgot
+        for name, figure in evaluation.items():
+            self.model.logger.record(name, figure.mean)
+            self.model.logger.record(f"{name}_half_width", figure.half_width)
+        if self.optimum is not None:
+            self.model.logger.record("eval/percent_of_optimum", 100 * evaluation["eval/score"].mean / self.optimum)
+        self.model.logger.dump(self.steps)
+        self.save(self.folder / "last.safetensors", evaluation)
+        if is_best:
+            self.best = measure
+            self.save(self.folder / "best.safetensors", evaluation)
+            previous_best = PreviousBest(self.next_best, self.policy(name=f"best-{self.steps:09d}"), evaluation)
+            self.next_best += 1
+            self.previous_bests = [*self.previous_bests, previous_best][-GATE_SIZE:]
+        save_resume(self)
+        return evaluation
+
+    def check_best(self, evaluation: dict[str, Estimate]) -> dict[str, Estimate]:
+        """The gate: play the candidate for ``best`` against the previous bests and, where it exists, exact play.
+
+        Sets what it has forgotten, and returns the results of these games by scalar name.
+        """
+        started = time.monotonic()
+        found = {
+            f"{WIN_RATE}previous_best_{back}": self._play(previous_best.policy, self.config.check_games).wins[
+                previous_best.policy.name
+            ]
+            for back, previous_best in enumerate(reversed(self.previous_bests), 1)
+        }
+        previous_bests = {name.removeprefix(WIN_RATE): figure for name, figure in found.items()}
+        if is_solved(self.game, self.options) and OPTIMAL.name not in self.rivals:
+            found[f"{WIN_RATE}optimal"] = self._play(OPTIMAL, self.config.check_games).wins[OPTIMAL.name]
+        before = self.previous_bests[-1].figures if self.previous_bests else {}
+        yardsticks = {name: figure for name, figure in before.items() if "previous_best" not in name}
+        self._forgot = tuple(forgotten(evaluation | found, yardsticks, previous_bests, 1 / self.num_players))
+        self.model.logger.record("eval/forgotten", len(self._forgot))
+        self._checking += time.monotonic() - started
+        self.model.logger.record("time/share_of_checks", self._checking / (time.monotonic() - self._started))
+        return found
+
+    def measure(self, evaluation: dict[str, Estimate]) -> float:
+        """What ``best`` maximises: points for ``reward="score"``, else the mean win rate against the baselines."""
+        if self.env.table.batch.reward == "score":
+            return evaluation["eval/score"].mean
+        return float(np.mean([evaluation[f"{WIN_RATE}{rival}"].mean for rival in self.rivals]))
+
+    def policy(self, *, name: str = "current", deterministic: bool = True) -> CheckpointPolicy:
+        """A copy of the learner as it is now, as a policy."""
+        network = Network(
+            network_tensors(self.model),
+            int(np.prod(self.env.observation_space.shape or 0)),
+            self.env.table.batch.num_actions,
+            self.config.net_arch,
+            self.config.activation,
+            residual=self.env.prior is not None,
+            num_features=len(self.feature_names),
+        )
+        return CheckpointPolicy(
+            name,
+            self.game,
+            self.options,
+            network,
+            canonical_form=self.canonical_form,
+            prior=self.env.prior,
+            deterministic=deterministic,
+        )
+
+    def add_snapshot(self) -> None:
+        """Add a copy of the learner to the opponents; it plays in games that start from now on."""
+        name = f"step-{self.steps:09d}"
+        self.pool.add(self.policy(name=name, deterministic=False), self.steps, self.env.table.seated)
+
+    def evaluate(self) -> dict[str, Estimate]:
+        """Play evaluation games, which have seeds of their own. Returns the results by scalar name."""
+        if self.num_players == 1:
+            return {"eval/score": self._play(None, self.config.eval_games).points}
+        found: dict[str, Estimate] = {}
+        for rival in self.rivals:
+            standing = self._play(load(rival), self.config.eval_games)
+            found["eval/score"] = standing.points
+            found[f"{WIN_RATE}{rival}"] = standing.wins[rival]
+        return found
+
+    def _play(self, rival: Policy | None, games: int) -> Standing:
+        """The result of the learner, as it is now, against another policy, or alone."""
+        contenders: dict[str, Policy] = {"learner": self.policy()}
+        if rival is not None:
+            contenders[rival.name] = rival
+        return evaluate(
+            self.game,
+            contenders,
+            games=games,
+            num_players=self.num_players,
+            seed=self.config.seed + EVALUATION_SEED,
+            options=self.config.options,
+        )[0]
+
+    def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
+        """Write the learner as a checkpoint, with the results of its evaluation in the card."""
+        policy = self.policy()
+        card = policy.card() | {
+            "reward": self.env.table.batch.reward,
+            "steps": self.steps,
+            "seed": self.config.seed,
+            "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
+            "evaluation": {
+                name.removeprefix("eval/"): {
+                    "mean": figure.mean,
+                    "half_width": figure.half_width,
+                    "deals": figure.count,
+                }
+                for name, figure in evaluation.items()
+            },
+        }
+        save_checkpoint(path, card, policy.network)
+
+
+def passes(before: int, after: int, every: int) -> bool:
+    """Whether a multiple of `every` lies after `before` and not after `after`."""
+    return before // every < after // every
+
+
+def set_threads(torch_threads: int) -> None:
+    """Limit the threads of torch and of NumPy, which computes the opponents' networks; 0 leaves them as they are."""
+    if torch_threads:
+        torch.set_num_threads(torch_threads)
+        threadpool_limits(torch_threads, user_api="blas")
+    # Masked float32 probabilities do not always sum to 1 within the bounds that torch checks by default.
+    torch.distributions.Distribution.set_default_validate_args(False)

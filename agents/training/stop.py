@@ -1,0 +1,24 @@
+"""Ctrl-C and SIGTERM let a run finish its update and save."""
+
+import signal
+
+
+class StopOnSignal:
+    """Turns the first Ctrl-C or SIGTERM into a request to stop after the current update. The second acts at once."""
+
+    requested = False
+
+    def __enter__(self) -> "StopOnSignal":
+        self._previous = {number: signal.signal(number, self._request) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._restore()
+
+    def _request(self, number: int, frame: object) -> None:
+        self.requested = True
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)

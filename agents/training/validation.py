@@ -1,0 +1,81 @@
+"""Settings are validated here, before a run writes anything."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from fivedice.agents.policies.baselines import is_solved
+from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint
+from fivedice.agents.training.config import CONFIG, TrainConfig
+from fivedice.envs import load_game
+
+
+def validate(config: TrainConfig) -> None:
+    """Check that the settings are possible and go together.
+
+    Raises:
+        ValueError: they are not. The message names the setting and a value that is possible.
+    """
+    game = load_game(config.game)
+    options = game.make_options(config.num_players, config.options)
+    rollout = config.n_envs * config.n_steps
+    if config.batch_size > rollout or rollout % config.batch_size:
+        raise ValueError(
+            f"batch_size={config.batch_size} does not divide the {rollout} decisions between two updates "
+            f"(n_envs={config.n_envs} times n_steps={config.n_steps}); use a divisor of {rollout}"
+        )
+    if config.opponents.optimal and not is_solved(game, options):
+        raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
+    prior = config.make_prior()
+    if prior is not None:
+        prior.check(game)
+    if config.features_only and not config.prior_features:
+        raise ValueError("features_only=True trains only feature weights; set prior_features=True, too")
+    weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
+    for name, value in (vars(config) | weights).items():
+        may_be_infinite = name in ("max_grad_norm", "target_kl")  # infinity turns them off
+        if isinstance(value, float) and not np.isfinite(value) and not may_be_infinite:
+            raise ValueError(f"{name}={value} is not finite; use a number")
+    try:
+        torch.zeros(1, device=config.device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ValueError(
+            f"device={config.device!r} cannot be used here ({str(error).splitlines()[0]}); use cpu"
+        ) from None
+
+
+def validate_resumed(config: TrainConfig, folder: Path) -> None:
+    """Check that the settings of a resumed run differ only where they may.
+
+    Raises:
+        ValueError: the seed, the name or the folder of runs differs from the one stored in `folder`.
+    """
+    stored = json.loads((folder / CONFIG).read_text("utf-8"))
+    for name in ("seed", "name", "runs"):
+        value = getattr(config, name)
+        value = str(value) if isinstance(value, Path) else value
+        if name in stored and value != stored[name]:
+            raise ValueError(
+                f"{folder} was started with {name}={stored[name]!r}, which cannot change; "
+                f"leave out --{name}, or start a new run"
+            )
+
+
+def load_start(config: TrainConfig) -> CheckpointPolicy | None:
+    """Load the checkpoint whose network a new run starts with, or None if ``config.start`` is not set.
+
+    Raises:
+        ValueError: the file is missing or damaged, or its game, options or network differ from the run's.
+    """
+    if config.start is None:
+        return None
+    start = load_checkpoint(config.start)
+    game = load_game(config.game)
+    start.check(game, game.make_options(config.num_players, config.options))
+    wanted = config.network_settings()
+    for name, found in start.settings().items():
+        if found != wanted[name]:
+            raise ValueError(f"start={config.start} has {name}={found!r}, but the run has {name}={wanted[name]!r}")
+    return start
