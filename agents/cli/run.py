@@ -20,7 +20,7 @@ FINAL_SEED = 2_000_003  # added to the run's seed: the games of the final table 
 def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
     """Train, then print the evaluation table and the command that plays against the result."""
     with Bar(console, config.total_timesteps) as bar:
-        training = train(config, bar, resume)
+        training = train(config, resume, bar)
     if not training.is_finished:
         command = f"fivedice train --resume {shlex.quote(str(training.folder))}"
         console.print(f"Stopped after {training.steps:,} decisions; continue with: {command}", soft_wrap=True)

@@ -9,12 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-import torch
 from stable_baselines3.common.logger import configure
-from threadpoolctl import threadpool_limits
 
 from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
 from fivedice.agents.policies.baselines import OPTIMAL, is_solved, optimum
@@ -25,6 +23,7 @@ from fivedice.agents.policies.registry import load
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.folder import run_folder, write_settings
 from fivedice.agents.training.gate import GATE_SIZE, WIN_RATE, PreviousBest, forgotten, loses_to
+from fivedice.agents.training.library_settings import global_generators_restored, library_settings
 from fivedice.agents.training.metrics import Watch
 from fivedice.agents.training.model import make_model, network_parameters, network_tensors, take_over
 from fivedice.agents.training.opponents import OpponentPool
@@ -64,13 +63,26 @@ class Reporter(Protocol):
         """An update has ended."""
 
 
-def train(config: TrainConfig, reporter: Reporter, resume: Path | None = None) -> "Training":
+class Silent:
+    """A `Reporter` that prints nothing."""
+
+    def note(self, sentence: str) -> None:
+        """Ignore it."""
+
+    def started(self, training: "Training") -> None:
+        """Ignore it."""
+
+    def updated(self, progress: Progress) -> None:
+        """Ignore it."""
+
+
+def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | None = None) -> "Training":
     """Train an agent, or continue a run that was stopped.
 
     Args:
         config: the settings.
-        reporter: is called while the run goes on.
         resume: the folder of the run to continue; None starts a new one in ``config.runs``.
+        reporter: is called while the run goes on; None prints nothing.
 
     Returns:
         The run. If ``training.is_finished`` is False, Ctrl-C or SIGTERM stopped it, and `resume` continues it. Its
@@ -79,13 +91,14 @@ def train(config: TrainConfig, reporter: Reporter, resume: Path | None = None) -
     Raises:
         ValueError: a setting is not possible. Nothing has been written then.
     """
+    reporter = reporter or Silent()
     validate(config)
     if resume is not None:
         validate_resumed(config, resume)
     start = load_start(config) if resume is None else None
     game = load_game(config.game)
     best_possible = optimum(game, game.make_options(config.num_players, config.options))
-    with run_folder(config, resume) as folder:
+    with run_folder(config, resume) as folder, global_generators_restored():
         training = Training(config, folder, reporter.updated, best_possible, start)
         if resume is not None:
             for sentence in restore(training):
@@ -126,10 +139,10 @@ class Training:
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
         self.canonical_form = config.network_settings()["canonical_form"]
-        set_threads(config.torch_threads)
 
         # The environment: N games, the learner in one seat of each, opponents from the pool in the others.
         self.pool = OpponentPool(vars(config.opponents), config.pool_size)
+        options: dict[str, Any] = dict(config.options)
         self.env = SeatVecEnv(
             self.game,
             config.n_envs,
@@ -142,12 +155,13 @@ class Training:
             prior_span=config.prior_span,
             prior_keep_span=config.prior_keep_span,
             prior_features=config.prior_features,
-            **dict(config.options),
+            **options,
         )
 
         # The model.
         self.feature_names = self.env.prior.feature_names(self.game) if self.env.prior else []
-        self.model = make_model(config, self.env, len(self.feature_names))
+        with library_settings(config.torch_threads):
+            self.model = make_model(config, self.env, len(self.feature_names))
         self.model.lr_schedule = lambda _: self._between(config.learning_rate, config.learning_rate_end)
         self.fixed = {name for name, tensor in network_parameters(self.model).items() if not tensor.requires_grad}
         if start is not None:
@@ -182,7 +196,7 @@ class Training:
         """
         config, model = self.config, self.model
         watch = Watch(self.pool, self.feature_names)
-        with StopOnSignal() as stop:
+        with library_settings(config.torch_threads), StopOnSignal() as stop:
             self._started, first = time.monotonic(), self.steps
             while not self.is_finished and not stop.requested:
                 before = self.steps
@@ -343,12 +357,3 @@ class Training:
 def passes(before: int, after: int, every: int) -> bool:
     """Whether a multiple of `every` lies after `before` and not after `after`."""
     return before // every < after // every
-
-
-def set_threads(torch_threads: int) -> None:
-    """Limit the threads of torch and of NumPy, which computes the opponents' networks; 0 leaves them as they are."""
-    if torch_threads:
-        torch.set_num_threads(torch_threads)
-        threadpool_limits(torch_threads, user_api="blas")
-    # Masked float32 probabilities do not always sum to 1 within the bounds that torch checks by default.
-    torch.distributions.Distribution.set_default_validate_args(False)

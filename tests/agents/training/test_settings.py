@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from sb3_contrib import MaskablePPO
 from threadpoolctl import threadpool_info
+from torch.distributions import Distribution
 
 import fivedice.configs
 from fivedice.agents.cli import app
@@ -614,15 +615,25 @@ def _device(trial: Trial, value: str) -> None:
 
 @shows("torch_threads", 2, 0)
 def _torch_threads(trial: Trial, value: int) -> None:
-    before = torch.get_num_threads()
-    try:
-        trial.begin(torch_threads=3)
-        trial.begin(torch_threads=value)
+    before, seen = torch.get_num_threads(), []
+
+    def note(progress: Progress) -> None:
         of_numpy = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-        assert torch.get_num_threads() == (value or 3)  # 0 leaves them
-        assert value == 0 or of_numpy <= {value}  # no library at all, where NumPy has one of its own
+        seen.append((torch.get_num_threads(), of_numpy, Distribution._validate_args))
+
+    torch.set_num_threads(3)
+    validates = Distribution._validate_args
+    try:
+        training = trial.begin(torch_threads=value)
+        training.report = note
+        training.learn()
+        assert seen
+        for threads, of_numpy, validated in seen:
+            assert threads == (value or 3)  # 0 leaves them
+            assert value == 0 or of_numpy <= {value}  # no library at all, where NumPy has one of its own
+            assert not validated
+        assert (torch.get_num_threads(), Distribution._validate_args) == (3, validates)  # as before the run
     finally:
-        Training(replace(CONFIG, torch_threads=1), trial.folder / "one", lambda progress: None)
         torch.set_num_threads(before)
 
 

@@ -4,6 +4,7 @@ import importlib.metadata
 import io
 import json
 import pickle
+import random
 import re
 import shlex
 import signal
@@ -106,6 +107,24 @@ def test_run__writes_what_plays_and_what_resumes(straight: Training) -> None:
     last = fivedice.agents.load(straight.folder / "last.safetensors")
     for name, tensor in straight.policy().network.tensors.items():
         np.testing.assert_array_equal(last.network.tensors[name], tensor)  # type: ignore[attr-defined]
+
+
+def test_train__from_python_leaves_global_generators_and_settings_alone(tmp_path: Path) -> None:
+    def settings() -> tuple[Any, ...]:
+        of_numpy = np.random.get_state()  # noqa: NPY002  # the global one is looked at
+        return (
+            random.getstate(),
+            torch.get_rng_state().tolist(),
+            [part.tolist() if isinstance(part, np.ndarray) else part for part in of_numpy],
+            torch.get_num_threads(),
+            torch.distributions.Distribution._validate_args,
+        )
+
+    before = settings()
+    training = training_run.train(replace(CONFIG, runs=tmp_path, name="quiet", total_timesteps=UPDATE))
+    assert settings() == before
+    assert (training.is_finished, training.folder) == (True, tmp_path / "quiet")
+    assert fivedice.agents.load(tmp_path / "quiet" / "best.safetensors").name == "best"
 
 
 def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
