@@ -15,24 +15,53 @@ from fivedice.agents.policies.files import refuse_file, write_whole
 from fivedice.agents.training.config import CONFIG, TrainConfig
 from fivedice.agents.training.resume import FILE
 
+EVENTS = "events.out.tfevents.*"  # the files of TensorBoard
+
 
 @contextmanager
 def run_folder(config: TrainConfig, resume: Path | None) -> Iterator[Path]:
-    """The folder of a new run, or the folder to resume, locked until the block ends.
+    """The folder of a run, locked until the block ends.
 
-    The folder of a new run is removed again if the block fails before it has written the settings.
+    A folder in which a run was stopped before its first save is used as if it were new. A new folder is removed again
+    if the block fails before it has written the settings.
+
+    Args:
+        config: the settings of the run.
+        resume: the folder; None creates a new one in ``config.runs``.
 
     Raises:
-        ValueError: the name is taken, or another process trains in this folder.
+        ValueError: the folder holds something else, or another process trains in it.
     """
-    folder = new_folder(config) if resume is None else resume
+    is_new = resume is None or not resume.exists()
+    if resume is None:
+        folder = new_folder(config)
+    else:
+        folder = resume
+        refuse_file(folder, "the run")
+        folder.mkdir(parents=True, exist_ok=True)
     with only_one(folder):
+        if not has_begun(folder):
+            if not is_fresh(folder):
+                raise ValueError(f"{folder} cannot be resumed: {folder / FILE} is missing")
+            for path in folder.glob(EVENTS):
+                path.unlink()
         try:
             yield folder
         except BaseException:
-            if resume is None and not (folder / CONFIG).is_file():
+            if is_new and is_fresh(folder) and not (folder / CONFIG).is_file():
                 shutil.rmtree(folder)
             raise
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether `folder` holds a run that has saved something, so that it can be resumed."""
+    return (folder / FILE).is_file()
+
+
+def is_fresh(folder: Path) -> bool:
+    """Whether `folder` holds nothing but what a run writes before its first save."""
+    written = {*folder.glob(".lock"), *folder.glob(CONFIG), *folder.glob(EVENTS)}
+    return written >= set(folder.iterdir())
 
 
 def new_folder(config: TrainConfig) -> Path:
@@ -45,9 +74,10 @@ def new_folder(config: TrainConfig) -> Path:
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
-            has_begun = (folder / FILE).is_file()
-            said = "" if has_begun else " and holds nothing that can be resumed"
-            first = f"resume it by --resume {folder}" if has_begun else "remove it"
+            if folder.is_dir() and is_fresh(folder):
+                return folder
+            said = "" if has_begun(folder) else " and holds nothing that can be resumed"
+            first = f"resume it by --resume {folder}" if has_begun(folder) else "remove it"
             raise ValueError(f"{folder} exists already{said}; {first}, or choose another --name") from None
         return folder
     number = 1

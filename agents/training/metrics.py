@@ -3,15 +3,36 @@
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+from torch.utils.tensorboard import SummaryWriter
 
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.torch_policy import ResidualExtractor
+
+
+class TensorBoardFile(TensorBoardOutputFormat):
+    """Writes scalars for TensorBoard, which ignores what earlier files in the folder hold from step `purge_step` on."""
+
+    def __init__(self, folder: str, purge_step: int | None) -> None:
+        self.writer = SummaryWriter(log_dir=folder, purge_step=purge_step)
+        self._is_closed = False
+
+
+def tensorboard_logger(folder: Path, purge_step: int | None = None) -> Logger:
+    """The logger of a run.
+
+    Args:
+        folder: the folder of the run.
+        purge_step: the first step of a resumed run; steps that the stopped run logged from there on do not count.
+    """
+    return Logger(str(folder), [TensorBoardFile(str(folder), purge_step)])
 
 
 class Watch(BaseCallback):

@@ -23,6 +23,7 @@ from fivedice.agents.policies.checkpoint import CheckpointPolicy, describe, load
 from fivedice.agents.policies.files import digest, write_whole
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.gate import PreviousBest
+from fivedice.agents.training.metrics import tensorboard_logger
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs.core.spec import Game, Options
@@ -192,6 +193,9 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     else:
         told.append(f"{why_not}, so its running games are dropped and new ones are started")
         training.env.seed(training.config.seed + notes["steps"])
+    # What the stopped run logged after this point is logged again.
+    model.logger.close()
+    model.set_logger(tensorboard_logger(training.folder, notes["steps"] + 1))
     episodes = notes.get("episodes", [])
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)

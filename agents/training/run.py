@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from stable_baselines3.common.logger import configure
 
 from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
 from fivedice.agents.policies.baselines import OPTIMAL, is_solved, optimum
@@ -21,10 +20,10 @@ from fivedice.agents.policies.network import Network
 from fivedice.agents.policies.prior import PRIORS
 from fivedice.agents.policies.registry import load
 from fivedice.agents.training.config import TrainConfig
-from fivedice.agents.training.folder import run_folder, write_settings
+from fivedice.agents.training.folder import has_begun, run_folder, write_settings
 from fivedice.agents.training.gate import GATE_SIZE, WIN_RATE, PreviousBest, forgotten, loses_to
 from fivedice.agents.training.library_settings import global_generators_restored, library_settings
-from fivedice.agents.training.metrics import Watch
+from fivedice.agents.training.metrics import Watch, tensorboard_logger
 from fivedice.agents.training.model import make_model, network_parameters, network_tensors, take_over
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import restore, save_resume
@@ -81,7 +80,8 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
 
     Args:
         config: the settings.
-        resume: the folder of the run to continue; None starts a new one in ``config.runs``.
+        resume: the folder of the run to continue; None starts a new one in ``config.runs``. If nothing was saved in the
+            folder yet, the run starts from the beginning there: a job can always be started by the same command.
         reporter: is called while the run goes on; None prints nothing.
 
     Returns:
@@ -95,12 +95,15 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
     validate(config)
     if resume is not None:
         validate_resumed(config, resume)
-    start = load_start(config) if resume is None else None
+    continues = resume is not None and has_begun(resume)
+    start = None if continues else load_start(config)
     game = load_game(config.game)
     best_possible = optimum(game, game.make_options(config.num_players, config.options))
     with run_folder(config, resume) as folder, global_generators_restored():
         training = Training(config, folder, reporter.updated, best_possible, start)
-        if resume is not None:
+        if resume is not None and not continues:
+            reporter.note(f"nothing is saved in {folder} yet, so the run starts from the beginning")
+        if continues:
             for sentence in restore(training):
                 reporter.note(sentence)
             if training.steps > config.total_timesteps:
@@ -166,7 +169,7 @@ class Training:
         self.fixed = {name for name, tensor in network_parameters(self.model).items() if not tensor.requires_grad}
         if start is not None:
             take_over(self.model, start.network)
-        self.model.set_logger(configure(str(folder), ["tensorboard"]))
+        self.model.set_logger(tensorboard_logger(folder))
 
         # Evaluation: the baselines (exact play, too, if it is an opponent), and the best checkpoints so far.
         self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
@@ -198,6 +201,7 @@ class Training:
         watch = Watch(self.pool, self.feature_names)
         with library_settings(config.torch_threads), StopOnSignal() as stop:
             self._started, first = time.monotonic(), self.steps
+            evaluation = None
             while not self.is_finished and not stop.requested:
                 before = self.steps
                 self._set_schedules()
@@ -210,7 +214,7 @@ class Training:
                 speed = (self.steps - first) / (time.monotonic() - self._started)
                 lost = () if evaluation is None else tuple(loses_to(evaluation, 1 / self.num_players))
                 self.report(Progress(self.steps, watch.score, speed, evaluation, self._forgot, lost))
-            if not self.is_finished:
+            if evaluation is None and self.steps > first:
                 self.save(self.folder / "last.safetensors", {})
                 save_resume(self)
         return self.is_finished

@@ -52,6 +52,8 @@ def validate_resumed(config: TrainConfig, folder: Path) -> None:
     Raises:
         ValueError: the seed, the name or the folder of runs differs from the one stored in `folder`.
     """
+    if not (folder / CONFIG).is_file():  # nothing has begun there
+        return
     stored = json.loads((folder / CONFIG).read_text("utf-8"))
     for name in ("seed", "name", "runs"):
         value = getattr(config, name)

@@ -383,6 +383,29 @@ def test_resume__by_a_signal_and_again_is_the_same_run(courses: Courses, tmp_pat
     assert checkpoints(tmp_path) == checkpoints(straight.training.folder)
 
 
+def test_resume__after_a_kill_logs_each_step_once(courses: Courses, tmp_path: Path) -> None:
+    """It was killed after it had logged more than it had saved."""
+
+    class Killed(Exception):
+        pass
+
+    def report(progress: Progress) -> None:
+        if progress.steps == 3 * UPDATE:
+            raise Killed
+
+    with pytest.raises(Killed):
+        Training(CONFIG, tmp_path, report, 170.0).learn()
+    logged = {step for points in scalars(tmp_path).values() for step, _ in points}
+    resumed = Training(CONFIG, tmp_path, silent, 170.0)
+    assert restore(resumed) == []
+    assert (resumed.steps, max(logged)) == (2 * UPDATE, 3 * UPDATE)
+    assert resumed.learn()
+    straight = scalars(courses[CALM][0].training.folder)
+    assert {tag: points for tag, points in scalars(tmp_path).items() if not tag.startswith("train/")} == {
+        tag: points for tag, points in straight.items() if not tag.startswith("train/")
+    }
+
+
 def test_resume__survives_a_stop_before_the_first_decision_of_a_game_was_paid(stopped: Path) -> None:
     training = Training(CONFIG, stopped, silent)
     assert restore(training) == []

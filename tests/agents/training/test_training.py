@@ -7,6 +7,7 @@ import pickle
 import random
 import re
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -107,6 +108,44 @@ def test_run__writes_what_plays_and_what_resumes(straight: Training) -> None:
     last = fivedice.agents.load(straight.folder / "last.safetensors")
     for name, tensor in straight.policy().network.tensors.items():
         np.testing.assert_array_equal(last.network.tensors[name], tensor)  # type: ignore[attr-defined]
+
+
+def test_train__starts_where_a_job_was_stopped_before_its_first_save(tmp_path: Path) -> None:
+    """A cluster starts a job again by the same command, with or without ``--resume``."""
+    config = replace(CONFIG, runs=tmp_path, name="job", total_timesteps=UPDATE)
+    folder = tmp_path / "job"
+    folder.mkdir()
+    for name in ("config.json", ".lock", "events.out.tfevents.1.old"):
+        (folder / name).write_text("{}")
+    assert training_run.train(config).is_finished
+    assert not (folder / "events.out.tfevents.1.old").exists()
+    shutil.rmtree(folder)
+    for begun in (False, True):  # the first time there is no folder, the second time the run has ended
+        notes: list[str] = []
+        reporter = training_run.Silent()
+        reporter.note = notes.append  # type: ignore[method-assign]  # what is said is looked at
+        assert training_run.train(config, folder, reporter).is_finished
+        said = f"nothing is saved in {folder} yet, so the run starts from the beginning"
+        assert notes == ([] if begun else [said])
+    (folder / "resume.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"job cannot be resumed: .*resume\.safetensors is missing"):
+        training_run.train(config, folder)
+    with pytest.raises(ValueError, match="job exists already and holds nothing that can be resumed"):
+        training_run.train(config)
+    assert (folder / "best.safetensors").is_file()
+
+
+def test_train__that_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any) -> None:
+        raise ValueError("no model")
+
+    monkeypatch.setattr(training_run, "make_model", fail)
+    config = replace(CONFIG, runs=tmp_path)
+    (tmp_path / "mine").mkdir()
+    for resume in (None, tmp_path / "new", tmp_path / "mine"):
+        with pytest.raises(ValueError, match="no model"):
+            training_run.train(config, resume)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_train__from_python_leaves_global_generators_and_settings_alone(tmp_path: Path) -> None:
@@ -828,7 +867,7 @@ def test_session__that_is_stopped_says_how_to_go_on_and_goes_on(
         f"Stopped after 1,024 decisions; continue with: fivedice train --resume {shlex.quote(str(folder))}"
     )
     assert tables == []
-    assert read_card(folder / "last.safetensors")["evaluation"] == {}
+    assert read_card(folder / "last.safetensors")["evaluation"].keys() >= {"score", "win_rate_vs_greedy"}  # kept
     with pytest.raises(
         ValueError, match=r"has made 1,024 decisions already, more than total_timesteps=1000; use more to continue"
     ):
@@ -866,6 +905,8 @@ def test_new_folder__gets_the_first_number_that_is_free(tmp_path: Path) -> None:
     assert folder_of_runs.new_folder(replace(config, game="set_cubed")).name == "set_cubed"
     named = replace(config, name="mine")
     assert folder_of_runs.new_folder(named) == tmp_path / "a" / "b" / "mine"
+    assert folder_of_runs.new_folder(named) == tmp_path / "a" / "b" / "mine"  # nothing has begun there
+    (tmp_path / "a" / "b" / "mine" / "notes.txt").touch()
     with pytest.raises(
         ValueError, match=r"mine exists already and holds nothing that can be resumed; remove it, or choose"
     ):
