@@ -57,6 +57,11 @@ def take_over(model: MaskablePPO, network: Network) -> None:
                 parameter.copy_(torch.tensor(network.tensors[name]))
 
 
+def has_finite_weights(model: MaskablePPO) -> bool:
+    """Whether no weight of the network is infinite or NaN."""
+    return all(bool(torch.isfinite(parameter).all()) for parameter in model.policy.parameters())
+
+
 def network_tensors(model: MaskablePPO) -> dict[str, NDArray[np.float32]]:
     """The model's tensors under the names of `Network`, copied."""
     parameters = network_parameters(model)

@@ -135,6 +135,21 @@ def test_train__starts_where_a_job_was_stopped_before_its_first_save(tmp_path: P
     assert (folder / "best.safetensors").is_file()
 
 
+@pytest.mark.parametrize("learning_rate", [1e30, 1e38])
+def test_train__that_diverges_says_so_and_saves_no_broken_network(tmp_path: Path, learning_rate: float) -> None:
+    config = replace(CONFIG, runs=tmp_path, name="it", learning_rate=learning_rate, eval_every=UPDATE)
+    said = (
+        rf"^training diverged after [\d,]+ decisions: .* smaller learning_rate than {re.escape(f'{learning_rate:g}')}; "
+        "saved before: "
+    )
+    with pytest.raises(ValueError, match=said):
+        training_run.train(config)
+    for path in (tmp_path / "it").rglob("*.safetensors"):
+        with safe_open(path, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118  # no dict
+                assert np.isfinite(file.get_tensor(name)).all(), (path, name)
+
+
 def test_train__that_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: Any) -> None:
         raise ValueError("no model")
