@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 PACKAGES = ("envs", "agents", "configs")
 COPIED = (*PACKAGES, "tests", "benchmarks", "train.py", "pyproject.toml", "Makefile", "README.md", "LICENSE")
-COPIED_TOO = ("requirements.txt", "requirements-bench.txt", "CHANGELOG.md", "CONTRIBUTING.md")
+COPIED_TOO = ("requirements.txt", "requirements-bench.txt", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "docs")
 RESULTS = ROOT / "build" / "mutants.json"  # of the last run
 TIME_LIMIT = 900  # seconds; a fault that makes a game endless is noticed, too
 
