@@ -19,7 +19,7 @@ PACKAGE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 project = PACKAGE["name"]
 release = version = PACKAGE["version"]
 author = "The fivedice developers"
-copyright = author  # noqa: A001  # Sphinx's own name
+copyright = author
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
@@ -52,6 +52,12 @@ copybutton_only_copy_prompt_lines = True
 # A heading that says more than the name of the section: "Attributes, each a live array that …:".
 LONG_HEADING = re.compile(r"^(Attributes)\b([^:\n]+(?:\n\S[^\n]*?)*):\n(?= )", re.MULTILINE)
 
+# How autodoc writes NumPy's NDArray[np.float32] before it shortens names.
+ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[(~?[\w.]+(?:\[[^]]*\])?)\]\]")
+# Text that should stay on one line: "0.2 ± 0.1", "97 %", "32-37".
+TOGETHER = ((re.compile(r"(?<=\d) ± (?=\d)"), "\u00a0±\u00a0"), (re.compile(r"(?<=\d) %"), "\u00a0%"))
+RANGE = re.compile(r"(?<=\d)-(?=\d)")
+
 
 class CommandHelp(SphinxDirective):
     """The help of a command of `fivedice`, as its ``--help`` prints it: ``{command-help} train``."""
@@ -61,7 +67,7 @@ class CommandHelp(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A block of text. The help is made from the source, so the page cannot fall behind it."""
         shown = io.StringIO()
-        app.help_print(self.arguments, console=Console(file=shown, width=96))
+        app.help_print(self.arguments, console=Console(file=shown, width=80))
         text = "\n".join(line.rstrip() for line in shown.getvalue().strip("\n").split("\n"))
         return [nodes.literal_block(text, text, language="text")]
 
@@ -71,8 +77,31 @@ def shorten_headings(sphinx: Sphinx, kind: str, name: str, of: object, options: 
     lines[:] = LONG_HEADING.sub(r"\1\2.\n\n\1:\n", "\n".join(lines)).split("\n")
 
 
+def shorten_arrays(
+    sphinx: Sphinx, kind: str, name: str, of: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Write arrays in a signature as the source does."""
+    return signature and ARRAY.sub(r"NDArray[\1]", signature), returns and ARRAY.sub(r"NDArray[\1]", returns)
+
+
+def keep_together(sphinx: Sphinx, document: nodes.document) -> None:
+    """Let no line break part a figure from its interval, or the two ends of a range in a table."""
+    for text in list(document.findall(nodes.Text)):
+        if isinstance(text.parent, nodes.literal | nodes.literal_block):
+            continue
+        new = str(text)
+        for pattern, instead in TOGETHER:
+            new = pattern.sub(instead, new)
+        if isinstance(text.parent.parent, nodes.entry):
+            new = RANGE.sub("\u2011", new)
+        if new != text:
+            text.parent.replace(text, nodes.Text(new))
+
+
 def setup(sphinx: Sphinx) -> dict[str, Any]:
-    """Add the directive and the treatment of docstrings, before Napoleon's."""
+    """Add the directive, and what is done to docstrings (before Napoleon), signatures and text."""
     sphinx.add_directive("command-help", CommandHelp)
     sphinx.connect("autodoc-process-docstring", shorten_headings, priority=400)
+    sphinx.connect("autodoc-process-signature", shorten_arrays)
+    sphinx.connect("doctree-read", keep_together)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
