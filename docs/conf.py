@@ -34,6 +34,7 @@ html_theme_options = {
 }
 
 myst_heading_anchors = 3
+highlight_language = "text"  # of a block that names no language
 
 # A docstring names code in single backquotes. A name that Sphinx does not find stays plain code.
 default_role = "py:obj"
@@ -54,6 +55,8 @@ LONG_HEADING = re.compile(r"^(Attributes)\b([^:\n]+(?:\n\S[^\n]*?)*):\n(?= )", r
 
 # How autodoc writes NumPy's NDArray[np.float32] before it shortens names.
 ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[(~?[\w.]+(?:\[[^]]*\])?)\]\]")
+# How Python writes a compiled function that is a default.
+COMPILED = re.compile(r"CPUDispatcher\(<function (\w+)>\)")
 # Text that should stay on one line: "0.2 ± 0.1", "97 %", "32-37".
 TOGETHER = ((re.compile(r"(?<=\d) ± (?=\d)"), "\u00a0±\u00a0"), (re.compile(r"(?<=\d) %"), "\u00a0%"))
 RANGE = re.compile(r"(?<=\d)-(?=\d)")
@@ -77,11 +80,13 @@ def shorten_headings(sphinx: Sphinx, kind: str, name: str, of: object, options: 
     lines[:] = LONG_HEADING.sub(r"\1\2.\n\n\1:\n", "\n".join(lines)).split("\n")
 
 
-def shorten_arrays(
+def shorten_signature(
     sphinx: Sphinx, kind: str, name: str, of: object, options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Write arrays in a signature as the source does."""
-    return signature and ARRAY.sub(r"NDArray[\1]", signature), returns and ARRAY.sub(r"NDArray[\1]", returns)
+    """Write arrays and compiled defaults in a signature as the source does."""
+    if signature is not None:
+        signature = COMPILED.sub(r"\1", ARRAY.sub(r"NDArray[\1]", signature))
+    return signature, returns and ARRAY.sub(r"NDArray[\1]", returns)
 
 
 def keep_together(sphinx: Sphinx, document: nodes.document) -> None:
@@ -102,6 +107,6 @@ def setup(sphinx: Sphinx) -> dict[str, Any]:
     """Add the directive, and what is done to docstrings (before Napoleon), signatures and text."""
     sphinx.add_directive("command-help", CommandHelp)
     sphinx.connect("autodoc-process-docstring", shorten_headings, priority=400)
-    sphinx.connect("autodoc-process-signature", shorten_arrays)
+    sphinx.connect("autodoc-process-signature", shorten_signature)
     sphinx.connect("doctree-read", keep_together)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
