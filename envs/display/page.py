@@ -61,7 +61,7 @@ def tables(game: Game) -> str:
 
 
 def action_rows(action_names: Sequence[str]) -> list[tuple[str, str]]:
-    """One row for each run of actions that begin with the same word: up to twelve names, or the first two and the last."""
+    """One row for each run of actions that begin with the same word, with up to twelve names or three of them."""
     rows = []
     for _, run in groupby(enumerate(action_names), lambda entry: entry[1].split()[0]):
         actions = list(run)
