@@ -31,19 +31,17 @@ from rich.table import Table
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 PACKAGES = ("envs", "agents", "configs")
-COPIED = (
-    *PACKAGES,
-    "package",
-    "tests",
-    "benchmarks",
-    "train.py",
-    "setup.py",
-    "pyproject.toml",
-    "Makefile",
+COPIED = (*PACKAGES, "package", "tests", "benchmarks", "docs", "train.py", "setup.py", "pyproject.toml", "Makefile")
+COPIED_TOO = (
     "README.md",
     "LICENSE",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "CITATION.cff",
+    "requirements.txt",
+    "requirements-bench.txt",
+    "requirements-docs.txt",
 )
-COPIED_TOO = ("requirements.txt", "requirements-bench.txt", "CHANGELOG.md", "CONTRIBUTING.md")
 RESULTS = ROOT / "build" / "mutants.json"  # of the last run
 TIME_LIMIT = 900  # seconds; a fault that makes a game endless is noticed, too
 
