@@ -3,6 +3,7 @@
 import io
 import re
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 project = PACKAGE["name"]
-release = version = PACKAGE["version"]
+release = version = metadata.version("fivedice")
 author = "The fivedice developers"
 copyright = author
 

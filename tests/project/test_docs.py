@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import fivedice
 from fivedice.agents import load
 from fivedice.agents.cli import app
 from fivedice.agents.policies.checkpoint import make_card
@@ -25,7 +26,7 @@ IN_REPOSITORY = (f"{SOURCE}/blob/main/", f"{SOURCE.replace('github.com', 'raw.gi
 
 # Files that are read in two places, in the repository and as (a part of) a page: relative links would break in one.
 READ_TWICE = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md")),
     *(ROOT / "envs" / name / "README.md" for name in GAMES),
 ]
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -154,7 +155,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", [*PAGES, *READ_TWICE], ids=shown)
+@pytest.mark.parametrize("page", [*PAGES, *READ_TWICE, ROOT / "README.md"], ids=shown)
 def test_links__lead_to_files_and_headings_that_exist(page: Path) -> None:
     for link in LINK.findall(prose(page)):
         path, _, anchor = link.partition("#")
@@ -237,6 +238,6 @@ def test_readme__is_short_and_its_results_are_those_of_the_results_pages() -> No
 def test_citation__names_the_version_and_the_address_of_the_package() -> None:
     lines = (ROOT / "CITATION.cff").read_text("utf-8").splitlines()
     assert "cff-version: 1.2.0" in lines
-    assert f'version: "{PACKAGE["version"]}"' in lines
+    assert f'version: "{fivedice.__version__}"' in lines
     assert f'repository-code: "{SOURCE}"' in lines
     assert f"license: {PACKAGE['license']}" in lines

@@ -1,6 +1,7 @@
 """The built wheel, used from another folder in an environment that knows nothing of the source folder."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,22 @@ def test_wheel__holds_code_types_configs_and_pages_and_nothing_else(wheel: Path)
     assert held == expected
     assert {"fivedice/envs/py.typed", "fivedice/agents/py.typed"} <= held
     assert "fivedice/envs/yum/README.md" in held
+
+
+def test_wheel__readme_links_to_files_of_the_repository(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = [name for name in file.namelist() if name.endswith(".dist-info/METADATA")]
+        text = file.read(name).decode()
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith("https://")] == []
+    base = re.search("^Project-URL: Source, (.*)$", text, re.MULTILINE)
+    assert base is not None
+    ours = [link.removeprefix(base[1]) for link in links if link.startswith(base[1])]
+    assert [link for link in ours if not (ROOT / re.sub("^/(blob|raw)/main/", "", link)).is_file()] == []
+    pictures = re.findall(r"!\[[^]]*\]\(([^)\s]+)\)", text)
+    assert pictures
+    assert all(picture.startswith(f"{base[1]}/raw/main/docs/") for picture in pictures)
 
 
 def test_wheel__is_what_is_imported(python: Path) -> None:
