@@ -89,16 +89,15 @@ class Turn:
         return write_turn_values
 
     def make_write_action_values(
-        self, write_worth: Callable[..., None], *, stops_count_early: bool = False
+        self, write_worth: Callable[..., None], write_stops: Callable[..., None] | None = None
     ) -> Callable[..., None]:
         """Make the kernel that computes the value of each action in many states.
 
         Args:
             write_worth: kernel ``(state, options, known, worth)``. It writes the value of each outcome of each ending
                 that is still possible in `state` into `worth` (endings, outcomes, 1). It may change `state`, a copy.
-            stops_count_early: True computes the ways to end the turn after the last throw only, and uses their values
-                after earlier throws, too. This is faster. The values are the same if continuing is never worth less
-                than an ending that is legal only after the last throw.
+            write_stops: a faster kernel that writes the same as `Turn.write_stops`, or None. Where no legal action ends
+                the turn yet, it may write any value that is not higher than the value of continuing.
 
         Returns:
             kernel ``(states, is_new, options, known, values)``. It writes the value of each action in each of `states`
@@ -106,7 +105,9 @@ class Turn:
             only the dice differ from the state before: the turn is then not computed again. `known` is handed to
             `write_worth`.
         """
-        legal_actions, outcome, write_stops = self.legal_actions, self.outcome, self.write_stops
+        legal_actions, outcome = self.legal_actions, self.outcome
+        if write_stops is None:
+            write_stops = self.write_stops
         num_actions, num_keeps, num_outcomes = self.num_actions, self.num_keeps, self.num_outcomes
 
         @kernel(allocates=True)
@@ -126,11 +127,7 @@ class Turn:
                     copy[0] = states[i]
                     write_worth(copy[0], options, known, worth)
                     if left > 0:
-                        if stops_count_early:
-                            write_stops(copy[0], options, worth, stops[:1])
-                            stops[1:left] = stops[0]
-                        else:
-                            write_stops(copy[0], options, worth, stops[:left])
+                        write_stops(copy[0], options, worth, stops[:left])
                         solve_turn(stops[:left], turn_values[:left])
                 legal_actions(states[i], options, mask)
                 for ending in range(num_actions - num_keeps):

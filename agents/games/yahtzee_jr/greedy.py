@@ -25,6 +25,17 @@ def write_worth(state: Any, options: Any, nothing_known: None, worth: NDArray[np
             own[character] = OPEN
 
 
+write_all_stops = TURN.write_stops
+
+
+@kernel(allocates=True)
+def write_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDArray[np.float64]) -> None:
+    """See `Turn.make_write_action_values`. Only a placement for 0 has to wait for the last throw, so the values after
+    the last throw serve for the others, too."""
+    write_all_stops(state, options, worth, stops[:1])
+    stops[1:] = stops[0]
+
+
 class GreedyYahtzeeJr(GreedyTurn):
     """Places the token that goes to the highest column now, whichever tokens and cells remain for later turns.
 
@@ -32,9 +43,7 @@ class GreedyYahtzeeJr(GreedyTurn):
     """
 
     game = GAME
-    write_action_values = staticmethod(
-        TURN.make_write_action_values(write_worth, stops_count_early=True)  # only a 0 may have to wait
-    )
+    write_action_values = staticmethod(TURN.make_write_action_values(write_worth, write_stops))
 
 
 GREEDY = GreedyYahtzeeJr()

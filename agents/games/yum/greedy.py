@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.agents.games.exact_turn import NUM_THROWS
 from fivedice.agents.games.greedy_turn import GreedyTurn
-from fivedice.agents.games.yum.turn import NUM_POINTS, TURN
+from fivedice.agents.games.yum.turn import NUM_POINTS, TURN, points_written
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.yum import GAME
 from fivedice.envs.yum.rules import LOW_STRAIGHT, NUM_BOXES, OPEN, bonus, upper_total
@@ -20,9 +21,23 @@ def write_worth(state: Any, options: Any, nothing_known: None, worth: NDArray[np
     upper = upper_total(boxes)
     for box in range(NUM_BOXES):
         if boxes[box] == OPEN:
+            counts = box < LOW_STRAIGHT  # to Ones … Sixes
             for points in range(NUM_POINTS):
-                added = points if box < LOW_STRAIGHT else 0  # to Ones … Sixes
-                worth[box, points, 0] = points + bonus(upper + added) - bonus(upper)
+                worth[box, points, 0] = points + (bonus(upper + points) - bonus(upper) if counts else 0)
+
+
+@kernel
+def write_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDArray[np.float64]) -> None:
+    """See `Turn.make_write_action_values`. Only a 0 has to wait, if at all, so what is legal need not be asked for each
+    throw."""
+    boxes = state["boxes"][state["player"]]
+    for throw in range(NUM_THROWS):
+        most = 0.0
+        for box in range(NUM_BOXES):
+            if boxes[box] == OPEN:
+                most = max(most, worth[box, points_written(box, throw, state, options), 0])
+        for left in range(len(stops)):
+            stops[left, throw, 0] = most
 
 
 class GreedyYum(GreedyTurn):
@@ -32,9 +47,7 @@ class GreedyYum(GreedyTurn):
     """
 
     game = GAME
-    write_action_values = staticmethod(
-        TURN.make_write_action_values(write_worth, stops_count_early=True)  # only a 0 may have to wait
-    )
+    write_action_values = staticmethod(TURN.make_write_action_values(write_worth, write_stops))
 
 
 GREEDY = GreedyYum()

@@ -107,6 +107,17 @@ def write_worth(state: Any, options: Any, factor: float, worth: NDArray[np.float
             worth[ending, points, 0] = factor * points
 
 
+def early_stops(write_stops: Any) -> Any:
+    """Stops as after the last throw, whatever the throws left."""
+
+    @kernel(allocates=True)
+    def write_early_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDArray[np.float64]) -> None:
+        write_stops(state, options, worth, stops[:1])
+        stops[1:] = stops[0]
+
+    return write_early_stops
+
+
 def is_legal(ending: int, left: int) -> bool:
     return ending == 0 or left < 2
 
@@ -132,7 +143,7 @@ def kept_of(dice: tuple[int, ...], keep: int) -> tuple[int, ...]:
 @pytest.mark.parametrize("early", [False, True])
 def test_write_action_values__expects_what_every_throw_by_itself_gives(early: bool) -> None:
     turn = Turn(legal_actions, outcome, num_actions=33, num_keeps=KEEP_ALL, num_outcomes=37)
-    write_action_values = turn.make_write_action_values(write_worth, stops_count_early=early)
+    write_action_values = turn.make_write_action_values(write_worth, early_stops(turn.write_stops) if early else None)
     states = np.zeros(7, YUM.rules.STATE)
     states["dice"] = [
         [1, 3, 3, 5, 6],
