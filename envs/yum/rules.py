@@ -239,12 +239,16 @@ def upper_total(boxes: NDArray[np.int8]) -> int:
 
 
 @kernel(inline=True)
+def bonus(upper: int) -> int:
+    """The bonus for an upper total of `upper`."""
+    return BONUS if upper >= BONUS_FROM else 0
+
+
+@kernel(inline=True)
 def score(boxes: NDArray[np.int8]) -> int:
     """The points of a player who has written `boxes`, the bonus included."""
     points = sum_of_bytes(written(boxes, 0) + written(boxes, 4) + written(boxes, 8))
-    if upper_total(boxes) >= BONUS_FROM:
-        points += BONUS
-    return points
+    return points + bonus(upper_total(boxes))
 
 
 @kernel

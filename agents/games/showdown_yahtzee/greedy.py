@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.games.exact_turn import NEAR, set_number
-from fivedice.agents.games.greedy_turn import pick_most
+from fivedice.agents.games.best_actions import NEAR, best_actions
+from fivedice.agents.games.exact_turn import set_number
 from fivedice.agents.games.showdown_yahtzee.features import FEATURES, features_of
 from fivedice.agents.games.showdown_yahtzee.greedy_turn import Table, Turns, stake_of, turns_of, worth_now
 from fivedice.envs.core.dice import SIDES
@@ -122,9 +122,7 @@ class GreedyShowdownYahtzee:
 
     def act(self, view: View) -> NDArray[np.int64]:
         """The action of each decision of `view`, (N,) int64."""
-        actions = np.empty(len(view), np.int64)
-        pick_most(self.action_values(view), actions)
-        return actions
+        return best_actions(self.action_values(view), first=CLAIM)
 
     def action_values(self, view: View) -> NDArray[np.float64]:
         """The expected swing of each action in chips, (N, num_actions) float64; -inf where it is not legal."""

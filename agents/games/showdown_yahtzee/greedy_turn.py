@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.games.exact_turn import FIRST_THROW, NUM_SETS, NUM_THROWS, THROWS, solve_turn
-from fivedice.envs.core.dice import NUM_DICE, is_five_alike
+from fivedice.agents.games.exact_turn import FIRST_THROW, NUM_SETS, NUM_THROWS, solve_turn
+from fivedice.envs.core.dice import NUM_DICE, THROWS, is_five_alike
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Options
 from fivedice.envs.showdown_yahtzee import GAME
