@@ -168,15 +168,15 @@ WRONG = {
     "no such policy": (given("evaluate", "yum", "rndom"), "'rndom' is not a policy; use 'random', 'greedy'"),
     "no policy": (given("evaluate", "yum"), "name at least one policy"),
     "a contender twice": (given("tournament", "yum", "random", "random"), "'random' is named twice"),
-    "one contender": (given("tournament", "yum", "random"), "a tournament needs two contenders or more"),
+    "one contender": (given("tournament", "yum", "random"), "a tournament needs at least two policies"),
     "no such contender": (given("tournament", "yum", "random", "gredy"), "'gredy' is not a policy; use 'random'"),
     "too few games": (
         given("tournament", "yum", "random", "greedy", "--games", 30),
-        "games=30 make 15 deals of dice, too few for intervals; use 40 or more",
+        "games=30 gives only 15 dice seeds, too few for intervals; use at least 40 games",
     ),
     "too few games by far": (
         given("tournament", "yum", "random", "greedy", "--games", 1),
-        "games=1 make 1 deal of dice",
+        "games=1 gives only 1 dice seed",
     ),
     "a policy that the game has not": (
         given("evaluate", "showdown_yahtzee", "optimal", "greedy"),
@@ -306,7 +306,7 @@ def test_train__a_refusal_leaves_the_name_free(run: Run, tmp_path: Path) -> None
     weights = [word for name in ("greedy", "current", "past", "random") for word in (f"--opponents.{name}", 0)]
     status, _, complained = run("train", "--runs", tmp_path, "--name", "it", *weights)
     assert status == 2
-    assert "every weight in opponents is 0" in complained
+    assert "all weights in opponents are 0" in complained
     assert not list(tmp_path.iterdir())
 
 
