@@ -265,11 +265,11 @@ def evaluate(
                 points[number].append(match.points[side])
                 if match.adjusted is not None:
                     adjusted[number].append(match.adjusted[side])
-            for share, told in ((match.share, wins), (match.share_without_luck(), adjusted_wins)):
+            for share, rates in ((match.share, wins), (match.share_without_luck(), adjusted_wins)):
                 if share is not None:
-                    told[first][names[second]] = Estimate.of_shares(share)
+                    rates[first][names[second]] = Estimate.of_shares(share)
                     if num_players == 2:
-                        told[second][names[first]] = Estimate.of_shares(1 - share)
+                        rates[second][names[first]] = Estimate.of_shares(1 - share)
     return [
         Standing(
             name,

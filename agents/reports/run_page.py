@@ -91,8 +91,9 @@ def _result(run: Run, baselines: Mapping[str, Estimate], best: float | None, gam
     if best is not None:
         rows.append(["optimal (exact)", f"{best:.4f}", "100 %"])
     said = (
-        f"Points per game with 95 % intervals. Baselines, each in self-play: {games:,} games, seed {SEED}. "
-        "The best checkpoint, in self-play, too: its evaluation when it was saved."
+        "Points per game with 95 % intervals. "
+        f"The best checkpoint: its evaluation games{_rival(run)} when it was saved. "
+        f"Baselines, each in self-play: {games:,} games, seed {SEED}."
     )
     if best is None:
         table = html_table(["policy", "points per game"], [row[:2] for row in rows])
@@ -106,6 +107,13 @@ def _result(run: Run, baselines: Mapping[str, Estimate], best: float | None, gam
     if wins:
         table += f"<h3>Win rate of the best checkpoint</h3>\n{html_table(['against', 'win rate'], wins)}"
     return f"<p>{said}</p>\n{table}"
+
+
+def _rival(run: Run) -> str:
+    """Against whom an evaluation measures points: the last of its baselines, see `Training.evaluate`."""
+    if run.num_players == 1:
+        return ""
+    return " against optimal" if run.config.get("opponents", {}).get("optimal") else " against greedy"
 
 
 def _of_optimum(estimate: Estimate, best: float | None) -> str:
@@ -127,7 +135,7 @@ def _points(run: Run, baselines: Mapping[str, Estimate], best: float | None, out
     path = out / "learning.png"
     draw_lines([line for line in lines if line is not None], levels, path, y="points per game")
     return (
-        f"{html_image(path, 'points over the run')}<p>Evaluation: the learner in self-play with its most probable "
+        f"{html_image(path, 'points over the run')}<p>Evaluation: games{_rival(run)} with the most probable "
         "actions; the band is the 95 % interval. Training: sampled actions against the opponents of training, as a "
         "running mean. Horizontal lines: the baselines.</p>"
     )

@@ -60,14 +60,14 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
         for kind in ("games", "adjusted"):
             table.add_column(f"{kind}\nfor ± {NARROW}", justify="right", overflow="fold", min_width=NUMBER)
     for standing in standings:
-        told = [standing.points]
+        estimates = [standing.points]
         if standing.adjusted_points is not None:
-            told.append(standing.adjusted_points)
-        row = [standing.name, *(figure(estimate) for estimate in told)]
+            estimates.append(standing.adjusted_points)
+        row = [standing.name, *(figure(estimate) for estimate in estimates)]
         if optimum is not None:
-            row.append(f"{100 * told[-1].mean / optimum:.1f} %")
+            row.append(f"{100 * estimates[-1].mean / optimum:.1f} %")
         if is_adjusted:
-            row += [games_for(standing, estimate) for estimate in told]
+            row += [games_for(standing, estimate) for estimate in estimates]
         table.add_row(*row)
     return Group(Text(title), table, *map(Text, notes))
 
@@ -85,9 +85,9 @@ def wins_table(standings: Sequence[Standing], *, num_players: int) -> Group:
         table.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
     for standing in standings:
         for place, rival in enumerate(standing.wins):
-            told = [wins[rival] for wins in (standing.wins, standing.adjusted_wins) if rival in wins]
+            rates = [wins[rival] for wins in (standing.wins, standing.adjusted_wins) if rival in wins]
             name = standing.name if place == 0 else ""
-            table.add_row(name, rival, *(figure(estimate, percent=True) for estimate in told))
+            table.add_row(name, rival, *(figure(estimate, percent=True) for estimate in rates))
     return Group(Text(title), table)
 
 

@@ -67,8 +67,8 @@ def tournament_tables(tournament: Tournament, ranking: Ranking) -> Group:
     for one in ranking.order:
         others = [other for other in ranking.order if other != one]
         for place, other in enumerate(others):
-            told = figure(ranking.pairs[one, other], percent=True)
-            pairs.add_row(ranking.names[one] if place == 0 else "", ranking.names[other], told)
+            share = figure(ranking.pairs[one, other], percent=True)
+            pairs.add_row(ranking.names[one] if place == 0 else "", ranking.names[other], share)
     return Group(*parts, "", pairs)
 
 
@@ -226,7 +226,7 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
                 panel.text(column, row, "-", ha="center", va="center", color="0.4")
                 continue
             share = ranking.pairs[one, other]
-            apart = abs(share.mean - 0.5) > share.half_width
+            is_significant = abs(share.mean - 0.5) > share.half_width
             colour = "white" if abs(share.mean - 0.5) > 0.3 else "black"
             panel.text(
                 column,
@@ -236,7 +236,7 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
                 va="center",
                 color=colour,
                 fontsize=10,
-                fontweight="bold" if apart else "normal",
+                fontweight="bold" if is_significant else "normal",
             )
             panel.text(
                 column, row + 0.2, f"± {100 * share.half_width:.1f}", ha="center", va="center", color=colour, fontsize=8

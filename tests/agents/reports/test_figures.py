@@ -1136,7 +1136,9 @@ def test_page__begins_with_what_the_run_is(page: tuple[Page, Pictures]) -> None:
 def test_page__result_beside_the_baselines(page: tuple[Page, Pictures]) -> None:
     found, _ = page
     section = found.section("Result")
-    assert "Baselines, each in self-play: 5 games, seed 3000017. " in of_kind(section, "p")[0][0]
+    ((said,),) = of_kind(section, "p")
+    assert "its evaluation games against greedy when it was saved. " in said
+    assert said.endswith("Baselines, each in self-play: 5 games, seed 3000017.")
     assert of_kind(section, "table") == [
         (
             ["policy", "points per game", "of optimum"],
@@ -1322,7 +1324,9 @@ def test_page__shows_nothing_of_what_a_run_does_not_have(
     ]
     assert list(lines_of(drawn[0])) == ["learner, training", "random", "greedy"]
     section = found.section("Result")
-    assert "2,000 games, seed 3000017" in of_kind(section, "p")[0][0]
+    assert of_kind(section, "p")[0][0].endswith(
+        "evaluation games when it was saved. Baselines, each in self-play: 2,000 games, seed 3000017."
+    )
     assert of_kind(section, "table") == [
         (["policy", "points per game"], [["greedy", "33.71 ± 0.83"], ["random", "17.31 ± 0.59"]], [])
     ]
