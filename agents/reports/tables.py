@@ -46,7 +46,7 @@ def games_for(standing: Standing, estimate: Estimate) -> str:
 def points_table(standings: Sequence[Standing], *, title: str, optimum: float | None) -> Group:
     """A table of each contender's points per game, with luck-adjusted points if they are known."""
     is_adjusted = any(standing.adjusted_points is not None for standing in standings)
-    notes = ["±: 95 % interval" + ("" if optimum is None else f"; optimal play scores {optimum:.4f} points on average")]
+    notes = ["±: 95 % interval" + ("" if optimum is None else f"; the exact optimum is {optimum:.4f} points")]
     table = plain_table()
     table.add_column("contender", overflow="fold", min_width=NAME)
     table.add_column("points per game", justify="right", overflow="fold", min_width=NUMBER)

@@ -97,7 +97,7 @@ def test_train_help__explains_every_key(run: Run) -> None:
 def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoint: Path) -> None:
     status, said, _ = run("evaluate", "yum", checkpoint, "random", "--games", 6)
     assert status == 0
-    assert "3 seats, 6 games" in said
+    assert "3 players, 6 games" in said
     status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--num-players", 2)
     assert (status, complained.startswith("fivedice: some plays Yum with 3 seats")) == (2, True)
 
@@ -117,7 +117,7 @@ def test_tournament__shows_ratings_and_goes_on(run: Run, tmp_path: Path, no_pict
     assert re.search(r"greedy +\d+ ± \d+ +\d+\.\d\d ± \d+\.\d\d +\d+\.\d ± \d+\.\d %", said)
     assert re.search(r"^ *random +0 ", said, re.MULTILINE)
     assert "not distinguishable from" in said
-    assert "Yahtzee Jr., 2 seats, 40 games at each of 3 tables, seed 0" in said
+    assert "Yahtzee Jr., 2 players, 40 games for each of 3 combinations of policies, seed 0" in said
     assert {path.name for path in (tmp_path / "it").iterdir()} >= {"tournament.json", "standings.csv", "pairs.csv"}
     again = run(*command)
     assert again[1] == said

@@ -27,7 +27,7 @@ from rich.console import Console
 
 from fivedice.agents import cli
 from fivedice.agents.cli import session, terminal
-from fivedice.agents.evaluation import ranking, tournament
+from fivedice.agents.evaluation import ranking, schedule, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
@@ -169,7 +169,7 @@ class Recorder:
     def _note(self, name: str, value: Any) -> None:
         if any(value is seen for seen in self._seen):
             self.told[name] = "seen before"
-        elif isinstance(value, tournament.Tournament):
+        elif isinstance(value, schedule.Tournament):
             self._seen.append(value)
             for part in fields(value):
                 self._note(f"{name}.{part.name}", getattr(value, part.name))
@@ -190,10 +190,10 @@ def described(value: Any) -> Any:
     if isinstance(value, CheckpointPolicy):
         return f"{value.name} {'likeliest' if value.deterministic else 'sampled'}"
     if isinstance(value, RolloutPolicy):
-        return f"rollout of {described(value.prior)}, {value.games}, {value.aim}"
+        return f"rollout of {described(value.base)}, {value.games}, {value.aim}"
     if isinstance(value, (RandomPolicy, OfEachGame)):
         return value.name
-    if isinstance(value, tournament.Contender):
+    if isinstance(value, schedule.Contender):
         return (value.label, Path(value.name).name)
     if isinstance(value, Mapping):
         return {name: described(item) for name, item in value.items()}
@@ -1047,7 +1047,7 @@ def test_evaluate__plot_draws_the_contenders_and_the_yardstick(
     assert lines(said) == [*evaluated("yum", ["greedy"], games=20, luck=False), f"Plot: {tmp_path / 'it.svg'}"]
     (sheet, breakdowns, file), keywords = drawn[0]
     assert (sheet, list(breakdowns), file) == (score_sheet_of(YUM), ["greedy", "optimal"], tmp_path / "it.svg")
-    assert keywords == {"title": "Yum, 2 seats, 20 games, seed 0", "yardstick": "optimal"}
+    assert keywords == {"title": "Yum, 2 players, 20 games, seed 0", "yardstick": "optimal"}
 
 
 # An evaluation, with made-up standings
@@ -1113,7 +1113,7 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
 @pytest.mark.parametrize(
     ("game", "contenders", "seats", "title"),
     [
-        (YUM, CONTENDERS, 1, "Yum, 1 seat, 12 games, seed 5"),
+        (YUM, CONTENDERS, 1, "Yum, 1 player, 12 games, seed 5"),
         (YUM, CONTENDERS, 3, "Yum, 3 players, 12 games per pairing, seed 5"),
         (YUM, {"one": GREEDY}, 3, "Yum, 3 players, 12 games, seed 5"),
         (YAHTZEE_JR, CONTENDERS, 4, "Yahtzee Jr., 4 players, 12 games per pairing, seed 5"),
@@ -1239,7 +1239,7 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     plain, said = results("random", "greedy", *few)
     assert {name: plain[name] for name in settings} == settings
     assert plain["names"] == ["greedy", "random"]
-    assert "Yahtzee Jr., 2 seats, 40 games at each of 1 table, seed 0" in said
+    assert "Yahtzee Jr., 2 players, 40 games for one combination of policies, seed 0" in said
     assert (
         "Written: tournaments/yahtzee_jr-2-players/tournament.json, tournaments/yahtzee_jr-2-players/standings" in said
     )
@@ -1247,18 +1247,18 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     assert (seeded["seed"], said.count("seed 9")) == (9, 1)
     assert seeded["points"] != plain["points"]
     chosen, said = results("random", "greedy", *few, "--options.must_score_most", False, "--out", "b", folder="b")
-    assert "Yahtzee Jr., 2 seats, must_score_most=False, 40 games" in said
+    assert "Yahtzee Jr., 2 players, must_score_most=False, 40 games" in said
     assert chosen["points"] != plain["points"]
     three, said = results("random", "greedy", "--games", 150, "--num-players", 3, "--out", "c", folder="c")
     assert (three["seats"], three["games_per_combination"]) == (3, 150)
-    assert "Yahtzee Jr., 3 seats, 150 games at each of 2 tables" in said
+    assert "Yahtzee Jr., 3 players, 150 games for each of 2 combinations" in said
     likeliest, said = results(files["JR"], "random", *few, "--out", "d", folder="d")
     assert likeliest["names"] == ["plain", "random"]
     sampled, _ = results(files["JR"], "random", *few, "--out", "e", "--sampled", folder="e")
     assert (likeliest["sampled"], sampled["sampled"]) == (False, True)
     assert sampled["points"] != likeliest["points"]
     _, said = results("random", "greedy", *few, "--out", "f", game="yum", folder="f")
-    assert "Yum, 2 seats, 40 games" in said
+    assert "Yum, 2 players, 40 games" in said
     processes: list[int] = []
 
     class Pool:
@@ -1276,7 +1276,7 @@ def test_tournament__each_parameter_is_seen_in_its_results(
             """Nothing waits."""
 
     monkeypatch.setattr(tournament, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(tournament, "PART", 10)
+    monkeypatch.setattr(schedule, "PART", 10)
     more, _ = results("random", "greedy", "--games", 80, "--workers", 3, "--out", "g", folder="g")
     assert processes == [3]
     assert more["games_per_combination"] == 80
@@ -1331,11 +1331,11 @@ def test_exploit__says_of_each_policy_and_boards_whether_it_is_exact(
         "STANDARD": (None, "points", "names", "all"),
     }
     is_exact = boards in exact[policy] if is_file else True
-    similar = f"exact for {file.stem} with similar boards shown to it as one; a drawn game counts half"
+    similar = f"exact, if {file.stem} is shown similar boards as the same board; a draw counts as half a win"
     told = " ".join(said.split())
-    assert ("% exact; a drawn game counts half" in told, similar in told) == (is_exact, not is_exact)
-    assert told.startswith("Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll) wins ")
-    assert told.endswith("12,345 boards before a turn, 678 decisions")
+    assert ("% exact; a draw counts as half a win" in told, similar in told) == (is_exact, not is_exact)
+    assert told.startswith("Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll) win rate of ")
+    assert told.endswith("computed from 12,345 boards at the start of a turn and 678 decisions")
     name = "optimal play against itself"
     assert cells(said, name) == [name, "53.00 %", "48.00 %", "50.50 %"]
     name = f"{file.stem} against optimal play"
@@ -1363,7 +1363,7 @@ def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pyte
         shown = (found.perfect, found.against_equilibrium, found.against_best_response)
         figures.append([f"{100 * share:.2f} %" for wins in shown for share in (*wins, wins.mean())])
         assert re.findall(r"\d+\.\d\d %", said) == figures[-1]
-        assert f"{found.num_boards} boards before a turn, {found.num_decisions:,} decisions" in said
+        assert f"{found.num_boards} boards at the start of a turn and {found.num_decisions:,} decisions" in said
         assert f"must_score_most={must}" in said
     assert len(set(map(tuple, figures[:3]))) == 3
 
@@ -1437,7 +1437,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     assert lines(said)[0] == "else/where/report.html"
     assert sorted(lines(said)) == sorted(str(path) for path in Path("else/where").iterdir())
     page = Path("else/where/report.html").read_text()
-    assert "in 21 games of seed" in page
+    assert "in self-play: 21 games, seed" in page
     assert "<h1>Yahtzee Jr.: my run</h1>" in page
     assert not (folder / "report").exists()
 

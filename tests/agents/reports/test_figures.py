@@ -192,7 +192,7 @@ def test_points_table__each_column_is_what_its_heading_says(is_adjusted: bool, o
     ]
     title, *notes = texts_of(told)
     assert title == "The title"
-    assert notes[0] == "±: 95 % interval" + ("; optimal play scores 169.8765 points on average" if optimum else "")
+    assert notes[0] == "±: 95 % interval" + ("; the exact optimum is 169.8765 points" if optimum else "")
     assert [note.partition(":")[0] for note in notes[1:]] == (["adjusted", "games for ± 0.1"] if is_adjusted else [])
 
 
@@ -231,7 +231,7 @@ def test_standings_report__shows_every_field_of_every_standing() -> None:
     told = tables.standings_report(STANDINGS, title="a title", num_players=3, optimum=OPTIMUM)
     assert [headings(table)[1] for table in tables_of(told)] == ["points per game", "against"]
     assert texts_of(told)[0] == "a title"
-    assert "optimal play scores 169.8765 points on average" in texts_of(told)[1]
+    assert "the exact optimum is 169.8765 points" in texts_of(told)[1]
     assert "equals win 33.3 %" in texts_of(told)[-1]
     alone = [replace(standing, wins={}, adjusted_wins={}) for standing in STANDINGS]
     assert len(tables_of(tables.standings_report(alone, title="t", num_players=1, optimum=None))) == 1
