@@ -23,7 +23,8 @@ def report_run(run: Path, *, out: Path | None = None, games: Annotated[int, whol
     """
     for name, extra in (("matplotlib", "plot"), ("tensorboard", "train")):
         needs_module(name, extra)
-    from fivedice.agents.reports.run_page import read_run, write_report
+    from fivedice.agents.reports.run_data import read_run
+    from fivedice.agents.reports.run_page import write_report
 
     told = read_run(run)
     folder = run / "report" if out is None else out

@@ -46,7 +46,8 @@ def play_tournament(
         The folder for the results; tournaments/GAME-N-players if not given.
     """
     from fivedice.agents.evaluation.ranking import rank
-    from fivedice.agents.evaluation.tournament import Tournament, ask_once, contender, play_tournament
+    from fivedice.agents.evaluation.schedule import Tournament, contender
+    from fivedice.agents.evaluation.tournament import ask_once, play_tournament
     from fivedice.agents.reports.tables import progress_bar
     from fivedice.agents.reports.tournament_page import PICTURE, tournament_tables, write_results
 

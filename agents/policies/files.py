@@ -28,6 +28,15 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8, whole or not at all."""
+
+    def write(temporary: Path) -> None:
+        temporary.write_text(text, encoding="utf-8")
+
+    write_whole(path, write)
+
+
 def no_checkpoint(path: Path) -> str:
     """What is wrong where the file of a checkpoint is expected and there is none; of a folder, what it has."""
     inside = sorted(path.glob("*.safetensors"))

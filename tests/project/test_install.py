@@ -154,7 +154,7 @@ def test_wheel__trains_with_a_packaged_configuration_by_its_command(python: Path
     sizes = {"total-timesteps": 64, "n-envs": 2, "n-steps": 16, "batch-size": 32, "eval-games": 4, "final-games": 4}
     ended = run([*command, "--name", "it", *(word for name, size in sizes.items() for word in (f"--{name}", size))])
     assert ended.returncode == 0, ended.stderr
-    assert "points a game" in ended.stdout
+    assert "points per game" in ended.stdout
     code = f"import fivedice.agents as a; print(a.load({str(tmp_path / 'it' / 'best.safetensors')!r}).name)"
     assert said(python, code) == "best"
 

@@ -102,7 +102,7 @@ def test_train_help__explains_every_key(run: Run) -> None:
 def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoint: Path) -> None:
     status, said, _ = run("evaluate", "yum", checkpoint, "random", "--games", 6)
     assert status == 0
-    assert "3 seats, 6 games" in said
+    assert "3 players, 6 games" in said
     status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--num-players", 2)
     assert (status, complained.startswith("fivedice: some plays Yum with 3 seats")) == (2, True)
 
@@ -122,7 +122,7 @@ def test_tournament__shows_ratings_and_goes_on(run: Run, tmp_path: Path, no_pict
     assert re.search(r"greedy +\d+ ± \d+ +\d+\.\d\d ± \d+\.\d\d +\d+\.\d ± \d+\.\d %", said)
     assert re.search(r"^ *random +0 ", said, re.MULTILINE)
     assert "not distinguishable from" in said
-    assert "Yahtzee Jr., 2 seats, 40 games at each of 3 tables, seed 0" in said
+    assert "Yahtzee Jr., 2 players, 40 games for each of 3 combinations of policies, seed 0" in said
     assert {path.name for path in (tmp_path / "it").iterdir()} >= {"tournament.json", "standings.csv", "pairs.csv"}
     again = run(*command)
     assert again[1] == said
@@ -173,15 +173,15 @@ WRONG = {
     "no such policy": (given("evaluate", "yum", "rndom"), "'rndom' is not a policy; use 'random', 'greedy'"),
     "no policy": (given("evaluate", "yum"), "name at least one policy"),
     "a contender twice": (given("tournament", "yum", "random", "random"), "'random' is named twice"),
-    "one contender": (given("tournament", "yum", "random"), "a tournament needs two contenders or more"),
+    "one contender": (given("tournament", "yum", "random"), "a tournament needs at least two policies"),
     "no such contender": (given("tournament", "yum", "random", "gredy"), "'gredy' is not a policy; use 'random'"),
     "too few games": (
         given("tournament", "yum", "random", "greedy", "--games", 30),
-        "games=30 make 15 deals of dice, too few for intervals; use 40 or more",
+        "games=30 gives only 15 dice seeds, too few for intervals; use at least 40 games",
     ),
     "too few games by far": (
         given("tournament", "yum", "random", "greedy", "--games", 1),
-        "games=1 make 1 deal of dice",
+        "games=1 gives only 1 dice seed",
     ),
     "a policy that the game has not": (
         given("evaluate", "showdown_yahtzee", "optimal", "greedy"),
@@ -311,7 +311,7 @@ def test_train__a_refusal_leaves_the_name_free(run: Run, tmp_path: Path) -> None
     weights = [word for name in ("greedy", "current", "past", "random") for word in (f"--opponents.{name}", 0)]
     status, _, complained = run("train", "--runs", tmp_path, "--name", "it", *weights)
     assert status == 2
-    assert "every weight in opponents is 0" in complained
+    assert "all weights in opponents are 0" in complained
     assert not list(tmp_path.iterdir())
 
 

@@ -28,7 +28,7 @@ from rich.console import Console
 from fivedice.agents import cli
 from fivedice.agents.cli import run as run_command
 from fivedice.agents.cli import terminal
-from fivedice.agents.evaluation import ranking, tournament
+from fivedice.agents.evaluation import ranking, schedule, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
@@ -40,7 +40,7 @@ from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoin
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.policies.registry import load, load_all, read_rollout
 from fivedice.agents.policies.rollout import RolloutPolicy
-from fivedice.agents.reports import evaluation, run_page, tables, tournament_page
+from fivedice.agents.reports import evaluation, run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.tables import breakdown_report, standings_report
 from fivedice.agents.training import folder as folder_of_runs
 from fivedice.agents.training import run as training_run
@@ -172,7 +172,7 @@ class Recorder:
     def _note(self, name: str, value: Any) -> None:
         if any(value is seen for seen in self._seen):
             self.told[name] = "seen before"
-        elif isinstance(value, tournament.Tournament):
+        elif isinstance(value, schedule.Tournament):
             self._seen.append(value)
             for part in fields(value):
                 self._note(f"{name}.{part.name}", getattr(value, part.name))
@@ -193,10 +193,10 @@ def described(value: Any) -> Any:
     if isinstance(value, CheckpointPolicy):
         return f"{value.name} {'likeliest' if value.deterministic else 'sampled'}"
     if isinstance(value, RolloutPolicy):
-        return f"rollout of {described(value.prior)}, {value.games}, {value.aim}"
+        return f"rollout of {described(value.base)}, {value.games}, {value.aim}"
     if isinstance(value, (RandomPolicy, OfEachGame)):
         return value.name
-    if isinstance(value, tournament.Contender):
+    if isinstance(value, schedule.Contender):
         return (value.label, Path(value.name).name)
     if isinstance(value, Mapping):
         return {name: described(item) for name, item in value.items()}
@@ -209,7 +209,7 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
     "info": [(checkpoint, "read_card", {}), (cli.info, "load", None)],
     "train": [(run_command, "run", None)],
-    "report": [(run_page, "read_run", "the run"), (run_page, "write_report", [Path("page")])],
+    "report": [(run_data, "read_run", "the run"), (run_page, "write_report", [Path("page")])],
     "evaluate": [(cli.evaluate, "show_evaluation", None)],
     "tournament": [
         (tournament, "ask_once", None),
@@ -948,7 +948,9 @@ def evaluated(
         **of_each,
     )
     played = deals if alone else deals * seats
-    title = f"{spec.title}, {seats} seat{'s' * (seats > 1)}, {played} games{'' if alone else ' a pairing'}, seed {seed}"
+    title = (
+        f"{spec.title}, {seats} player{'s' * (seats > 1)}, {played} games{'' if alone else ' per pairing'}, seed {seed}"
+    )
     best = optimum(spec, record)
     shown: list[Any] = [standings_report(standings, title=title, num_players=seats, optimum=best)]
     if sheet:
@@ -1045,10 +1047,10 @@ def test_evaluate__plot_draws_the_contenders_and_the_yardstick(
     drawn: list[Any] = []
     monkeypatch.setattr(evaluation, "draw_breakdown", lambda *told, **named: drawn.append((told, named)))
     said = run("evaluate", "yum", "greedy", "--games", 20, "--no-luck", "--plot", tmp_path / "it.svg")
-    assert lines(said) == [*evaluated("yum", ["greedy"], games=20, luck=False), f"Drawn: {tmp_path / 'it.svg'}"]
+    assert lines(said) == [*evaluated("yum", ["greedy"], games=20, luck=False), f"Plot: {tmp_path / 'it.svg'}"]
     (sheet, breakdowns, file), keywords = drawn[0]
     assert (sheet, list(breakdowns), file) == (score_sheet_of(YUM), ["greedy", "optimal"], tmp_path / "it.svg")
-    assert keywords == {"title": "Yum, 2 seats, 20 games, seed 0", "yardstick": "optimal"}
+    assert keywords == {"title": "Yum, 2 players, 20 games, seed 0", "yardstick": "optimal"}
 
 
 # An evaluation, with made-up standings
@@ -1095,15 +1097,15 @@ CONTENDERS: dict[str, Policy] = {"one": GREEDY, "two": RandomPolicy()}
 
 def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) -> None:
     said, _ = shown(MADE_UP, CONTENDERS)
-    points, wins = said.split("Share of the wins")
-    assert lines(points)[0] == "Yum, 2 seats, 12 games a pairing, seed 5"
+    points, wins = said.split("Win rate")
+    assert lines(points)[0] == "Yum, 2 players, 12 games per pairing, seed 5"
     assert "the exact optimum is 200.0000 points" in points
     assert cells(points, "one") == ["one", "150.25 ± 1.50", "75.1 %"]
     assert cells(points, "two") == ["two", "50.50 ± 2.25", "25.2 %"]
     assert cells(wins, "one") == ["one", "two", "62.5 ± 1.2 %"]
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %"]
     said, _ = shown(ADJUSTED, CONTENDERS)
-    points, wins = said.split("Share of the wins")
+    points, wins = said.split("Win rate")
     # 6 deals make 1.5, so 0.1 takes 225 times as many; 12 games are 6 deals.
     assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "2,700", "300"]
     assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "6,100", "75"]
@@ -1114,10 +1116,10 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
 @pytest.mark.parametrize(
     ("game", "contenders", "seats", "title"),
     [
-        (YUM, CONTENDERS, 1, "Yum, 1 seat, 12 games, seed 5"),
-        (YUM, CONTENDERS, 3, "Yum, 3 seats, 12 games a pairing, seed 5"),
-        (YUM, {"one": GREEDY}, 3, "Yum, 3 seats, 12 games, seed 5"),
-        (YAHTZEE_JR, CONTENDERS, 4, "Yahtzee Jr., 4 seats, 12 games a pairing, seed 5"),
+        (YUM, CONTENDERS, 1, "Yum, 1 player, 12 games, seed 5"),
+        (YUM, CONTENDERS, 3, "Yum, 3 players, 12 games per pairing, seed 5"),
+        (YUM, {"one": GREEDY}, 3, "Yum, 3 players, 12 games, seed 5"),
+        (YAHTZEE_JR, CONTENDERS, 4, "Yahtzee Jr., 4 players, 12 games per pairing, seed 5"),
     ],
 )
 def test_show_evaluation__its_title_says_what_was_played(
@@ -1226,7 +1228,7 @@ def without_pictures() -> Iterator[None]:
 def test_tournament__each_parameter_is_seen_in_its_results(
     run: Run, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_pictures: None
 ) -> None:
-    settings = {"game": "yahtzee_jr", "seats": 2, "seed": 0, "sampled": False, "games_a_table": 40}
+    settings = {"game": "yahtzee_jr", "seats": 2, "seed": 0, "sampled": False, "games_per_combination": 40}
 
     def results(*words: object, game: str = "yahtzee_jr", folder: str | None = None) -> tuple[dict[str, Any], str]:
         said = run("tournament", game, *words)
@@ -1240,7 +1242,7 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     plain, said = results("random", "greedy", *few)
     assert {name: plain[name] for name in settings} == settings
     assert plain["names"] == ["greedy", "random"]
-    assert "Yahtzee Jr., 2 seats, 40 games at each of 1 table, seed 0" in said
+    assert "Yahtzee Jr., 2 players, 40 games for one combination of policies, seed 0" in said
     assert (
         "Written: tournaments/yahtzee_jr-2-players/tournament.json, tournaments/yahtzee_jr-2-players/standings" in said
     )
@@ -1248,18 +1250,18 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     assert (seeded["seed"], said.count("seed 9")) == (9, 1)
     assert seeded["points"] != plain["points"]
     chosen, said = results("random", "greedy", *few, "--options.must_score_most", False, "--out", "b", folder="b")
-    assert "Yahtzee Jr., 2 seats, must_score_most=False, 40 games" in said
+    assert "Yahtzee Jr., 2 players, must_score_most=False, 40 games" in said
     assert chosen["points"] != plain["points"]
     three, said = results("random", "greedy", "--games", 150, "--num-players", 3, "--out", "c", folder="c")
-    assert (three["seats"], three["games_a_table"]) == (3, 150)
-    assert "Yahtzee Jr., 3 seats, 150 games at each of 2 tables" in said
+    assert (three["seats"], three["games_per_combination"]) == (3, 150)
+    assert "Yahtzee Jr., 3 players, 150 games for each of 2 combinations" in said
     likeliest, said = results(files["JR"], "random", *few, "--out", "d", folder="d")
     assert likeliest["names"] == ["plain", "random"]
     sampled, _ = results(files["JR"], "random", *few, "--out", "e", "--sampled", folder="e")
     assert (likeliest["sampled"], sampled["sampled"]) == (False, True)
     assert sampled["points"] != likeliest["points"]
     _, said = results("random", "greedy", *few, "--out", "f", game="yum", folder="f")
-    assert "Yum, 2 seats, 40 games" in said
+    assert "Yum, 2 players, 40 games" in said
     processes: list[int] = []
 
     class Pool:
@@ -1277,10 +1279,10 @@ def test_tournament__each_parameter_is_seen_in_its_results(
             """Nothing waits."""
 
     monkeypatch.setattr(tournament, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(tournament, "PART", 10)
+    monkeypatch.setattr(schedule, "PART", 10)
     more, _ = results("random", "greedy", "--games", 80, "--workers", 3, "--out", "g", folder="g")
     assert processes == [3]
-    assert more["games_a_table"] == 80
+    assert more["games_per_combination"] == 80
     alone, _ = results("random", "greedy", "--games", 80, "--out", "h", folder="h")
     assert alone == more
 
@@ -1332,14 +1334,14 @@ def test_exploit__says_of_each_policy_and_boards_whether_it_is_exact(
         "STANDARD": (None, "points", "names", "all"),
     }
     is_exact = boards in exact[policy] if is_file else True
-    similar = f"exact for {file.stem} with similar boards shown to it as one; a drawn game counts half"
+    similar = f"exact, if {file.stem} is shown similar boards as the same board; a draw counts as half a win"
     told = " ".join(said.split())
-    assert ("% exact; a drawn game counts half" in told, similar in told) == (is_exact, not is_exact)
-    assert told.startswith("Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll) wins ")
-    assert told.endswith("12,345 boards before a turn, 678 decisions")
-    name = "perfect play against itself"
+    assert ("% exact; a draw counts as half a win" in told, similar in told) == (is_exact, not is_exact)
+    assert told.startswith("Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll) win rate of ")
+    assert told.endswith("computed from 12,345 boards at the start of a turn and 678 decisions")
+    name = "optimal play against itself"
     assert cells(said, name) == [name, "53.00 %", "48.00 %", "50.50 %"]
-    name = f"{file.stem} against perfect play"
+    name = f"{file.stem} against optimal play"
     assert cells(said, name) == [name, "52.00 %", "46.00 %", "49.00 %"]
     name = f"{file.stem} against its best response"
     assert cells(said, name) == [name, "51.25 %", "45.25 %", "48.25 %"]
@@ -1364,7 +1366,7 @@ def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pyte
         shown = (found.perfect, found.against_equilibrium, found.against_best_response)
         figures.append([f"{100 * share:.2f} %" for wins in shown for share in (*wins, wins.mean())])
         assert re.findall(r"\d+\.\d\d %", said) == figures[-1]
-        assert f"{found.num_boards} boards before a turn, {found.num_decisions:,} decisions" in said
+        assert f"{found.num_boards} boards at the start of a turn and {found.num_decisions:,} decisions" in said
         assert f"must_score_most={must}" in said
     assert len(set(map(tuple, figures[:3]))) == 3
 
@@ -1421,7 +1423,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     assert {name: config[name] for name in SMALL} == SMALL
     assert (config["seed"], config["options"]) == (3, {"must_score_most": False})
     assert lines(said)[0] == f"Yahtzee Jr., 2 seats, reward win: {folder}"
-    assert f"Yahtzee Jr., 2 seats, 6 games a pairing, seed {3 + run_command.FINAL_SEED}" in said
+    assert f"Yahtzee Jr., 2 players, 6 games per pairing, seed {3 + run_command.FINAL_SEED}" in said
     assert f"Play against it:  fivedice play yahtzee_jr --opponents '{folder / 'best.safetensors'}'" in said
     assert read_card(folder / "last.safetensors")["steps"] == 64
     run("train", "--resume", folder, "--total-timesteps", 128)
@@ -1438,7 +1440,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     assert lines(said)[0] == "else/where/report.html"
     assert sorted(lines(said)) == sorted(str(path) for path in Path("else/where").iterdir())
     page = Path("else/where/report.html").read_text()
-    assert "in 21 games of seed" in page
+    assert "in self-play: 21 games, seed" in page
     assert "<h1>Yahtzee Jr.: my run</h1>" in page
     assert not (folder / "report").exists()
 

@@ -220,13 +220,13 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
         ({"num_players": 1, "reward": "win"}, "there is only one; use reward='score'"),
         (
             {"opponents": Mix(floor=0.2, random=0, greedy=0)},
-            "opponents.floor=0.2 has no baseline to deal; give random or",
+            "opponents.floor=0.2 needs a baseline; give random or",
         ),
         (
             {"game": "yahtzee_jr", "num_players": 3, "opponents": Mix(optimal=1)},
             "opponents.optimal=1, but Yahtzee Jr. is not solved; use 0",
         ),
-        ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "every weight in opponents is 0"),
+        ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "all weights in opponents are 0"),
         (
             {"features_only": True, "prior": "greedy"},
             "features_only=True trains only feature weights; set prior_features=True, too",
