@@ -16,33 +16,19 @@ Whoever plays, luck has mean zero given all that came before, since dice do not 
   Monte Carlo simulations", Management Science 27, 1981).
 """
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.policies.by_game import load_part
+from fivedice.agents.policies.by_game import exact_solution
+from fivedice.agents.policies.protocols import PointValues
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import View
 
 
-class PointValues(Protocol):
-    """A game solved for points, in which no seat's points depend on what the others do."""
-
-    start: float  # the expected final score of a seat that plays its best, before the first throw
-
-    def action_values(self, view: View) -> NDArray[np.float64]:
-        """The expected final score of the seat that decides after each action, (N, num_actions); -inf if illegal."""
-
-
 def point_values(game: Game, options: Options) -> PointValues | None:
-    """The values of a game with these options, or None where it is not solved for points.
-
-    ``agents/games/<game>/exact.py`` offers them by a function ``point_values(options)``.
-    """
-    offered = getattr(load_part(game, "exact"), "point_values", None)
-    values: PointValues | None = None if offered is None else offered(options)
-    return values
+    """The values of a game with these options, or None if it is not solved for points."""
+    solution = exact_solution(game)
+    return None if solution is None else solution.point_values(options)
 
 
 def regrets(values: PointValues, view: View, actions: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ from fivedice.agents.evaluation.match import Estimate, evaluate
 from fivedice.agents.policies.baselines import GREEDY, optimum
 from fivedice.agents.policies.checkpoint import load_checkpoint, read_card
 from fivedice.agents.policies.files import write_whole
+from fivedice.agents.policies.protocols import HasActionFeatures
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.run_plots import Line, draw_lines, draw_pool
 from fivedice.agents.reports.tables import draw_breakdown, figure
@@ -244,7 +245,8 @@ def _features(run: Run, out: Path) -> str:
     tags = sorted(tag for tag in run.scalars if tag.startswith(FEATURE))
     if not tags:
         return ""
-    meanings: dict[str, str] = getattr(GREEDY.of(run.game), "features", {})
+    prior = GREEDY.of(run.game)
+    meanings = prior.features if isinstance(prior, HasActionFeatures) else {}
     path = out / "features.png"
     lines = [
         Line(tag.removeprefix(FEATURE), _smooth(run.scalars[tag]), colour=number) for number, tag in enumerate(tags)

@@ -26,7 +26,7 @@ from fivedice.agents.training.gate import GATE_SIZE, WIN_RATE, PreviousBest, for
 from fivedice.agents.training.metrics import Watch
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import save_resume
-from fivedice.agents.training.torch_policy import ResidualPolicy
+from fivedice.agents.training.torch_policy import ResidualExtractor, ResidualPolicy
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
 from fivedice.envs.core.view import Policy
@@ -377,8 +377,8 @@ def network_parameters(model: MaskablePPO) -> dict[str, torch.Tensor]:
         for number, layer in enumerate(layers):
             parameters[f"{head}.{number}.weight"] = layer.weight
             parameters[f"{head}.{number}.bias"] = layer.bias
-    query = getattr(policy.mlp_extractor, "query", None)
-    if query is not None:
+    if isinstance(policy.mlp_extractor, ResidualExtractor) and policy.mlp_extractor.query is not None:
+        query = policy.mlp_extractor.query
         parameters["policy.query.weight"], parameters["policy.query.bias"] = query.weight, query.bias
     return parameters
 

@@ -1072,7 +1072,7 @@ def test_rollout__reads_and_writes_no_file(tmp_path: Path, opened: list[str], mo
         ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], not \[9\] as the run"),
         ({"activation": "relu"}, r"start=.* has activation='tanh', not 'relu' as the run"),
         ({"prior": "greedy"}, r"start=.* has prior=None, not 'greedy' as the run"),
-        ({"num_players": 3}, r"last plays Yum with 2 seats .*, not Yum with 3 seats"),
+        ({"num_players": 3}, r"last plays Yum with 2 players .*, not Yum with 3 players"),
         ({"start": Path("nowhere.safetensors")}, r"nowhere.safetensors"),
     ],
 )
