@@ -16,7 +16,6 @@ from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import View
 
-
 HELP = """\
 Type the number of a choice ({}), its words ({}), or a part of the words that no other choice has.
 If several choices have the same effect, such as keeping either of two equal dice, the list shows only one of them.

@@ -978,7 +978,10 @@ EVALUATIONS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "seed": [("yum random greedy --seed 7", {"seed": 7})],
     "deterministic": [
-        ("yum random YUM3 --no-deterministic", {"names": ("random", "YUM3"), "seats": 3, "zeros": "free", "sampled": True})
+        (
+            "yum random YUM3 --no-deterministic",
+            {"names": ("random", "YUM3"), "seats": 3, "zeros": "free", "sampled": True},
+        )
     ],
     "luck": [("yum random greedy --no-luck", {"luck": False})],
     "breakdown": [
@@ -1748,9 +1751,7 @@ PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
 def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View], NDArray[np.float64]]:
     """What an adviser of this name should say, asked of its own module."""
     if name.startswith("rollout"):
-        base, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[
-            name
-        ]
+        base, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[name]
         return RolloutPolicy(base, games, aim).action_values
     if name == "greedy":
         values: Callable[[View], NDArray[np.float64]] = importlib.import_module(
@@ -1837,11 +1838,15 @@ def test_play__takes_one_rival_or_one_for_each_other_seat(players: int, monkeypa
         else:
             others = "is only 1 other seat" if players == 2 else f"are {players - 1} other seats"
             more = f", or play with --num-players {rivals + 1}" if rivals < 4 else ""
-            expected = f"--opponents lists {rivals} policies, but there {others}; list one for all or one for each{more}"
+            expected = (
+                f"--opponents lists {rivals} policies, but there {others}; list one for all or one for each{more}"
+            )
             with pytest.raises(ValueError, match=f"^{expected}$"):
                 game()
     for seat in (-1, players):
-        with pytest.raises(ValueError, match=f"--seat {seat} does not exist in a game with {players} players; use 0 to"):
+        with pytest.raises(
+            ValueError, match=f"--seat {seat} does not exist in a game with {players} players; use 0 to"
+        ):
             terminal.play_game(YAHTZEE_JR, [RandomPolicy()], Console(), num_players=players, seat=seat)
 
 
@@ -1882,7 +1887,12 @@ def test_find_adviser__is_the_one_asked_for_or_the_best_there_is(
         ("yahtzee_jr", 3, "optimal", "Yahtzee Jr. is not solved for 3 seats"),
         ("yum", None, "random", "'random' has no action values in Yum; use 'optimal' or a rollout"),
         ("yum", None, "YUM3", "has no action values in Yum"),
-        ("yum", 3, "rollout:YUM3:5", "some plays Yum with 3 players .*zeros='free'.*, not Yum with 3 players .*'forced'"),
+        (
+            "yum",
+            3,
+            "rollout:YUM3:5",
+            "some plays Yum with 3 players .*zeros='free'.*, not Yum with 3 players .*'forced'",
+        ),
         ("yum", None, "nobody", "'nobody' is not a policy"),
     ],
 )

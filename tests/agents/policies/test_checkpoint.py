@@ -219,14 +219,20 @@ def in_bfloat16(path: Path) -> None:
 NAN = np.full(YUM.num_actions(), np.nan, np.float32)
 REFUSED = {
     "another game": (with_card(game="yam"), "'yam' is not a known game; did you mean 'yum'"),
-    "another version": (with_card(game_version=7), "it plays version 7 of Yum; this is version 0"),
+    "another version": (with_card(game_version=7), "it is for version 7 of Yum; this is version 0"),
     "unknown option": (with_card(options={"zeroes": "free"}), "'zeroes' is not a known option of Yum; did you mean"),
     "unknown choice": (with_card(options={"zeros": "never"}), "zeros='never' is not a choice of this game"),
     "too many seats": (with_card(num_players=9), "num_players=9 is not possible in Yum; use 1 to 6"),
-    "no seats": (with_card(num_players=None), "its card has no num_players"),
+    "no seats": (with_card(num_players=None), "its card has no valid 'num_players'"),
     "seats of another network": (with_card(num_players=3), "differs from this version's"),
-    "observation layout": (with_card(observation_digest="0" * 16), "the layout of its observations or actions differs from this version's"),
-    "action layout": (with_card(action_digest="0" * 16), "the layout of its observations or actions differs from this version's"),
+    "observation layout": (
+        with_card(observation_digest="0" * 16),
+        "the layout of its observations or actions differs from this version's",
+    ),
+    "action layout": (
+        with_card(action_digest="0" * 16),
+        "the layout of its observations or actions differs from this version's",
+    ),
     "a form that the game has not": (
         with_card(network={"net_arch": [8], "activation": "tanh", "canonical_form": True}),
         "has canonical_form=True; Yum has no such form",
@@ -247,9 +253,9 @@ REFUSED = {
     ),
     "a prior without its part of the network": (
         with_card(network={"net_arch": [8], "activation": "tanh", "prior": "greedy"}),
-        r"its network has float32 \(",
+        r"its network needs float32 \(",
     ),
-    "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network has float32 \(9, "),
+    "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network needs float32 \(9, "),
     "more layers": (with_card(network={"net_arch": [8, 8], "activation": "tanh"}), "missing .*policy.2.bias"),
     "widths in words": (with_card(network={"net_arch": "88", "activation": "tanh"}), "net_arch as a list of widths"),
     "no widths": (with_card(network={"activation": "tanh"}), "net_arch as a list of widths"),
@@ -261,15 +267,15 @@ REFUSED = {
     "not a number": (with_tensors(**{"policy.1.bias": NAN}), "policy.1.bias has values that are not finite"),
     "no metadata": (with_metadata(), "its format is None, not 'fivedice checkpoint 1'"),
     "another format": (with_metadata(format="a\nb"), r"its format is 'a\\nb'"),
-    "no card": (with_metadata(format=FORMAT), "its card is missing or is not JSON"),
-    "card cut short": (with_metadata(format=FORMAT, card="{"), "its card is missing or is not JSON"),
-    "card without end": (with_metadata(format=FORMAT, card="[" * 200_000), "its card is missing or is not JSON"),
-    "card of nothing": (with_metadata(format=FORMAT, card="null"), "its card has no game"),
+    "no card": (with_metadata(format=FORMAT), "its card is missing or not valid JSON"),
+    "card cut short": (with_metadata(format=FORMAT, card="{"), "its card is missing or not valid JSON"),
+    "card without end": (with_metadata(format=FORMAT, card="[" * 200_000), "its card is missing or not valid JSON"),
+    "card of nothing": (with_metadata(format=FORMAT, card="null"), "its card has no valid 'game'"),
     "cut short": (with_bytes(lambda whole: whole[:-100]), "it is not a complete safetensors file"),
     "header cut short": (with_bytes(lambda whole: whole[:50]), "it is not a complete safetensors file"),
     "empty": (with_bytes(lambda whole: b""), "it is not a complete safetensors file"),
-    "random bytes": (with_bytes(lambda whole: np.random.default_rng(1).bytes(5000)), "not a whole safetensors file"),
-    "endless header": (with_bytes(lambda whole: struct.pack("<Q", 2**63) + whole), "not a whole safetensors file"),
+    "random bytes": (with_bytes(lambda whole: np.random.default_rng(1).bytes(5000)), "not a complete safetensors file"),
+    "endless header": (with_bytes(lambda whole: struct.pack("<Q", 2**63) + whole), "not a complete safetensors file"),
     "directory": (lambda path: path.mkdir(), " does not exist"),
     "missing": (lambda path: None, " does not exist"),
 }
@@ -411,7 +417,11 @@ def test_load__a_flipped_bit_anywhere_is_refused_or_harmless(tmp_path: Path) -> 
             message = str(error)
             assert message.startswith(f"{path} cannot be used as a checkpoint: "), bit
             assert "\n" not in message
-            said |= {part for part in ("of its tensors does not", "of its card does not", "not a complete") if part in message}
+            said |= {
+                part
+                for part in ("of its tensors does not", "of its card does not", "not a complete")
+                if part in message
+            }
         else:
             harmless.append(bit)
             assert read_card(path) == CARD | {"steps": 128}, bit

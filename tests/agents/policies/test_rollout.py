@@ -14,6 +14,7 @@ from fivedice.agents import load
 from fivedice.agents.evaluation.match import evaluate
 from fivedice.agents.policies import rollout
 from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
+from fivedice.agents.policies.protocols import BoundToGame
 from fivedice.agents.policies.registry import load_all, read_rollout
 from fivedice.agents.policies.rollout import (
     POINTS,
@@ -465,9 +466,9 @@ def test_name__tells_rollouts_apart() -> None:
         ("rollout:", "'rollout:' is incomplete; name a rollout as rollout:BASE:GAMES"),
         ("rollout:greedy:", "'rollout:greedy:' is incomplete"),
         ("rollout:gredy:64", "'gredy' is not a policy; use 'random', 'greedy', 'optimal', 'rollout' or the path"),
-        ("rollout:greedy:0", "games=0 of each action cannot be played in a rollout; use 1 to 100000"),
-        ("rollout:greedy:100001", "games=100001 of each action cannot be played"),
-        ("rollout:greedy:-3", "games=-3 of each action cannot be played"),
+        ("rollout:greedy:0", "a rollout cannot simulate games=0 of each action; use 1 to 100000"),
+        ("rollout:greedy:100001", "a rollout cannot simulate games=100001 of each action"),
+        ("rollout:greedy:-3", "a rollout cannot simulate games=-3 of each action"),
         ("rollout:greedy:64:wins", "'greedy:64:wins' is not a policy"),
         ("rollouts", "'rollouts' is not a policy; use"),
         ("rollout:nowhere.safetensors", "the file nowhere.safetensors does not exist"),
@@ -498,4 +499,5 @@ def test_base__that_is_bound_to_a_table_binds_the_rollout(tmp_path: Path) -> Non
     assert policy.options["num_players"] == 3
     with pytest.raises(ValueError, match="bound plays another table"):
         policy.check(YUM, YUM.make_options(2, {}))
-    assert not hasattr(RolloutPolicy(RANDOM), "options")
+    assert isinstance(policy, BoundToGame)
+    assert not isinstance(RolloutPolicy(RANDOM), BoundToGame)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from fivedice.agents import load
-from fivedice.agents.games.showdown_yahtzee.greedy import GREEDY
 from fivedice.agents.evaluation.match import evaluate
+from fivedice.agents.games.showdown_yahtzee.greedy import GREEDY
 from fivedice.agents.games.showdown_yahtzee.greedy_turn import turns_of
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
