@@ -264,6 +264,13 @@ def test_play__explains_what_was_wrong_and_asks_again(run: Run) -> None:
     assert said.count("Your choice") == 8
 
 
+def test_play__a_question_mark_shows_how_to_answer(run: Run) -> None:
+    status, said, _ = run("play", "yum", "--seed", 4, typed="?\nhelp\nq\n")
+    assert status == 0
+    assert said.count("Type the number of a choice (0), its words (keep nothing), or a part of the words") == 2
+    assert said.count("Your choice") == 3
+
+
 @pytest.mark.parametrize("typed", ["q\n", "Q\n", "quit\n", "0\nq\n", "", "0\n"])
 def test_play__q_or_the_end_of_the_input_leaves(run: Run, typed: str) -> None:
     status, said, complained = run("play", "yum", "--seed", 4, typed=typed)

@@ -841,7 +841,7 @@ def test_bounds__every_number_has_a_case() -> None:
     for command, function in COMMANDS.items():
         for name, parameter in inspect.signature(function).parameters.items():
             if any(word in str(parameter.annotation) for word in ("int,", "int |", "float")) and name != "options":
-                numbers.add(f"{command} --{name}")
+                numbers.add(f"{command} --{name.replace('_', '-')}")
     held = {" ".join([what.split()[0], what.split()[-1]]) for what in BOUNDS}
     assert held == numbers
 
@@ -1383,7 +1383,7 @@ def test_solve__says_the_table_and_its_value(run: Run) -> None:
     assert lines(free) == [yum.format(2, "free"), f"174.9642 {most}, playing for points alone."]
     alone = run("solve", "yahtzee_jr", "--num-players", 1)
     assert lines(alone) == [
-        "Yahtzee Jr., 1 seat (must_score_most=True, tie_break=roll):",
+        "Yahtzee Jr., 1 player (must_score_most=True, tie_break=roll):",
         f"19.3928 {most}.",
     ]
     said = " ".join(run("solve", "yahtzee_jr").split())
@@ -1562,7 +1562,7 @@ def test_list__every_word_is_that_of_its_game(run: Run, monkeypatch: pytest.Monk
         "prices | 4,5, or 2 from 1 to 8 | what is paid",
     ]
     assert " ".join(shown[:-4]) == (
-        "made_up: Made Up!, 2 to 7 seats, 5 by default "
+        "made_up: Made Up!, 2 to 7 players, 5 by default "
         "ids fivedice/made_up-v6 (PettingZoo), fivedice/MadeUp-v6 (Gymnasium)"
     )
 
@@ -1672,7 +1672,7 @@ def scripted(
     _, won = batch.results(batch.all_rows)
     script.won = bool(won[0, seat])
     script.end = [*told, *lines(game.render(batch.states[0], batch.options))]
-    script.end.append("You won!" if script.won else "You did not win this time.")
+    script.end.append("You won!" if script.won else "You did not win.")
     return script
 
 

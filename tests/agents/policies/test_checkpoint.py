@@ -582,7 +582,7 @@ def test_settings__are_those_of_a_run_by_name_and_value() -> None:
 
 # A change of each setting of a network: what it says, where the network or the game does not bear it.
 ALTERED: dict[str, tuple[str, Any, str | None]] = {
-    "net_arch": ("prior", [5, 7], r"its network has float32 \("),
+    "net_arch": ("prior", [5, 7], r"its network needs float32 \("),
     "activation": ("prior", "tanh", None),
     "canonical_form": ("standard", False, None),
     "prior": ("prior", None, r"tensors do not fit its network: .*policy\.query"),
