@@ -255,7 +255,7 @@ def test_play__explains_what_was_wrong_and_asks_again(run: Run) -> None:
         "99 is not a choice; type a number from the list (0).",
         "You typed nothing; type a number from the list (0).",
         "'fill' could mean fill ",
-        "'Hello [red]there[/red]' is not a choice; type a number from the list (0) or its words (keep nothing).",
+        "'Hello [red]there[/red]' is not a choice; type a number from the list (0) or its words (keep none).",
         "'²' is not a choice",
         "'-1' is not a choice",
         "'KEEP   nothing' is not a choice",
@@ -267,7 +267,7 @@ def test_play__explains_what_was_wrong_and_asks_again(run: Run) -> None:
 def test_play__a_question_mark_shows_how_to_answer(run: Run) -> None:
     status, said, _ = run("play", "yum", "--seed", 4, typed="?\nhelp\nq\n")
     assert status == 0
-    assert said.count("Type the number of a choice (0), its words (keep nothing), or a part of the words") == 2
+    assert said.count("Type the number of a choice (0), its words (keep none), or a part of the words") == 2
     assert said.count("Your choice") == 3
 
 
@@ -361,7 +361,7 @@ def test_info__writes_out_what_a_terminal_would_obey_and_tells_of_damage(run: Ru
     status, said, complained = run("info", path)
     assert status == 2
     assert "net_arch" in said
-    assert "it is damaged" in complained
+    assert "the file is damaged" in complained
 
 
 def test_names__are_no_markup(run: Run, checkpoint: Path, tmp_path: Path, no_pictures: None) -> None:

@@ -152,11 +152,11 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
         ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "every weight in opponents is 0"),
         (
             {"features_only": True, "prior": "greedy"},
-            "features_only learns the weights of features; show them by base_",
+            "features_only learns the weights of features; show them by prior_features",
         ),
         (
             {"prior_span": 1.0},
-            "prior_span, prior_keep_span and prior_features say what is shown of a prior; use prior='greedy'",
+            "prior_span, prior_keep_span and prior_features need a prior; use prior='greedy'",
         ),
     ],
 )
