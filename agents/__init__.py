@@ -1,4 +1,4 @@
-"""The players: policies, checkpoints, training, matches, and the command line."""
+"""Policies, checkpoints, training, evaluation, and the command line."""
 
 if __name__ != "fivedice.agents":
     raise ImportError(

@@ -4,7 +4,7 @@ A game supports it if the module ``agents/games/<game>/breakdown.py`` defines a 
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,16 +58,27 @@ class ScoreSheet(Protocol):
         """
 
 
+@runtime_checkable
+class HasScoreSheet(Protocol):
+    """The module ``agents/games/<game>/breakdown.py``."""
+
+    @property
+    def SCORE_SHEET(self) -> ScoreSheet:
+        """The score sheet of the game."""
+
+
 def score_sheet_of(game: Game) -> ScoreSheet:
     """The score sheet of a game.
 
     Raises:
         ValueError: the game has no score breakdown.
     """
-    found = load_part(game, "breakdown")
-    if found is None:
+    module = load_part(game, "breakdown")
+    if module is None:
         raise ValueError(f"{game.title} has no score breakdown")
-    sheet: ScoreSheet = found.SCORE_SHEET
+    if not isinstance(module, HasScoreSheet):
+        raise TypeError(f"{module.__name__} must define SCORE_SHEET, as the protocol HasScoreSheet says")
+    sheet: ScoreSheet = module.SCORE_SHEET
     return sheet
 
 

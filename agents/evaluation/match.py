@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.evaluation.variance import PointValues, regrets, without_luck
+from fivedice.agents.evaluation.variance import regrets, without_luck
+from fivedice.agents.policies.protocols import PointValues
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy, View

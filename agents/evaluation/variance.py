@@ -16,33 +16,19 @@ For every policy the luck has mean zero, given everything before the throw. Two 
   Monte Carlo simulations", Management Science 27, 1981).
 """
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.policies.by_game import load_part
+from fivedice.agents.policies.by_game import exact_solution
+from fivedice.agents.policies.protocols import PointValues
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import View
 
 
-class PointValues(Protocol):
-    """Exact values of a game in which a seat's points do not depend on the other players."""
-
-    start: float  # the expected final score under optimal play, before the first throw
-
-    def action_values(self, view: View) -> NDArray[np.float64]:
-        """Expected final score of the deciding seat after each action, float64 (N, num_actions); -inf if illegal."""
-
-
 def point_values(game: Game, options: Options) -> PointValues | None:
-    """The exact values of a game with these options, or None if it is not solved for points.
-
-    They come from the function ``point_values(options)`` in ``agents/games/<game>/exact.py``.
-    """
-    offered = getattr(load_part(game, "exact"), "point_values", None)
-    values: PointValues | None = None if offered is None else offered(options)
-    return values
+    """The exact values of a game with these options, or None if it is not solved for points."""
+    solution = exact_solution(game)
+    return None if solution is None else solution.point_values(options)
 
 
 def regrets(values: PointValues, view: View, actions: NDArray[np.int64]) -> NDArray[np.float64]:

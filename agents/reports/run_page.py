@@ -14,6 +14,7 @@ from fivedice.agents.evaluation.match import Estimate, evaluate
 from fivedice.agents.policies.baselines import GREEDY, optimum
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.files import write_text, write_whole
+from fivedice.agents.policies.protocols import HasActionFeatures
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.html_page import html_image, html_page, html_table
 from fivedice.agents.reports.run_data import Run
@@ -202,7 +203,8 @@ def _features(run: Run, out: Path) -> str:
     tags = sorted(tag for tag in run.scalars if tag.startswith(FEATURE))
     if not tags:
         return ""
-    meanings: dict[str, str] = getattr(GREEDY.of(run.game), "features", {})
+    prior = GREEDY.of(run.game)
+    meanings = prior.features if isinstance(prior, HasActionFeatures) else {}
     path = out / "features.png"
     lines = [
         Line(tag.removeprefix(FEATURE), _smooth(run.scalars[tag]), colour=number) for number, tag in enumerate(tags)

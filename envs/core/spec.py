@@ -118,9 +118,10 @@ class Game:
         rules: the module with the verbs.
         layout: the observation's table for an options record, which holds the number of seats too.
         observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
-        observe_throw: the same into an ``out`` that shows what `seat` saw before it threw dice again: what a throw
-            changes is enough. None if everything is written each time.
-        num_keeps: how many of the first actions throw dice, change nothing else, and leave the move to the same seat.
+        observe_throw: the same after one of the first `num_keeps` actions, into an ``out`` that still shows what `seat`
+            saw before it: it writes only what a throw changes. A game may have it if each of these actions throws dice,
+            changes nothing else, and leaves the move to the same seat. None: `observe` writes everything each time.
+        num_keeps: how many of the first actions keep some dice and throw the others; 0 if there are none.
         action_names: each action under an options record in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
         name_action: ``(state, options, action)`` in words that show dice, as ``"keep 5 5 5"``, ``"fill Fives: 15"``.
             The first word is a verb that takes an s: a transcript says ``"player_0 keeps 5 5 5"``. Actions with the

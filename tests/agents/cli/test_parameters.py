@@ -35,7 +35,7 @@ from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
 from fivedice.agents.policies import checkpoint
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, OfEachGame, RandomPolicy, is_solved, optimum
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.policies.registry import load, load_all, read_rollout
@@ -194,7 +194,7 @@ def described(value: Any) -> Any:
         return f"{value.name} {'likeliest' if value.deterministic else 'sampled'}"
     if isinstance(value, RolloutPolicy):
         return f"rollout of {described(value.base)}, {value.games}, {value.aim}"
-    if isinstance(value, (RandomPolicy, OfEachGame)):
+    if isinstance(value, (RandomPolicy, PerGamePolicy)):
         return value.name
     if isinstance(value, schedule.Contender):
         return (value.label, Path(value.name).name)
@@ -224,7 +224,7 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
 }
 YUM_OPTIONS = {"num_players": 2, "high_low": 0, "crossed_high": 0, "five_alike_full_house": 0, "zeros": 0}
 YUM_CHOICES = [["high_low", "either"], ["crossed_high", "blocks_low"], ["five_alike_full_house", False]]
-JR_TABLE = "Yahtzee Jr., 2 seats (must_score_most={}, tie_break=roll)"
+JR_TABLE = "Yahtzee Jr., 2 players (must_score_most={}, tie_break=roll)"
 PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that it comes to
     "list": ("", {}),
     "info": ("YUM3", {"read_card.path": "YUM3", "load.name": "YUM3", "load.deterministic": True}),
@@ -286,7 +286,7 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
         "",
         {
             "play_game.game": "yum",
-            "play_game.rivals": ["greedy"],
+            "play_game.opponents": ["greedy"],
             "play_game.console": "the console",
             "play_game.num_players": None,
             "play_game.seat": 0,
@@ -368,14 +368,14 @@ ARRIVES: dict[str, list[Arrives]] = {
         added("games", "--games 2", show_evaluation__games=2),
         added("num_players", "--num-players 4", show_evaluation__num_players=4),
         instead(
-            "seats",  # and options: those of the first checkpoint
+            "num_players",  # and options: those of the first checkpoint
             "yum random YUM3",
             show_evaluation__num_players=3,
             show_evaluation__options=TABLE_OF_FILE,
             show_evaluation__contenders={"random": "random", "some": "some likeliest"},
         ),
         instead(
-            "seats",  # as asked for, and only the options of the checkpoint
+            "num_players",  # as asked for, and only the options of the checkpoint
             "yum random YUM3 --num-players 1",
             show_evaluation__num_players=1,
             show_evaluation__options=TABLE_OF_FILE,
@@ -401,8 +401,8 @@ ARRIVES: dict[str, list[Arrives]] = {
         ),
         added("seed", "--seed 5", show_evaluation__seed=5),
         instead(
-            "sampled",
-            "yum random YUM3 --sampled",
+            "deterministic",
+            "yum random YUM3 --no-deterministic",
             show_evaluation__num_players=3,
             show_evaluation__options=TABLE_OF_FILE,
             show_evaluation__contenders={"random": "random", "some": "some sampled"},
@@ -450,8 +450,8 @@ ARRIVES: dict[str, list[Arrives]] = {
         added("seed", "--seed 5", ask_once__tournament__seed=5),
         added("workers", "--workers 6", play_tournament__workers=6),
         instead(
-            "sampled",
-            "yum random YUM3 --sampled",
+            "deterministic",
+            "yum random YUM3 --no-deterministic",
             ask_once__tournament__sampled=True,
             ask_once__tournament__num_players=3,
             ask_once__tournament__options=[*YUM_CHOICES, ["zeros", "free"]],
@@ -465,12 +465,12 @@ ARRIVES: dict[str, list[Arrives]] = {
     ],
     "play": [
         added("game", "set_cubed", play_game__game="set_cubed"),
-        added("opponents", "--opponents random", play_game__rivals=["random"]),
-        added("opponents", "--opponents random optimal", play_game__rivals=["random", "optimal"]),
+        added("opponents", "--opponents random", play_game__opponents=["random"]),
+        added("opponents", "--opponents random optimal", play_game__opponents=["random", "optimal"]),
         added(
             "opponents",
             "--opponents random YUM3",
-            play_game__rivals=["random", "some likeliest"],
+            play_game__opponents=["random", "some likeliest"],
             play_game__num_players=3,
             play_game__options=TABLE_OF_FILE,
         ),
@@ -844,7 +844,7 @@ def test_bounds__every_number_has_a_case() -> None:
     for command, function in COMMANDS.items():
         for name, parameter in inspect.signature(function).parameters.items():
             if any(word in str(parameter.annotation) for word in ("int,", "int |", "float")) and name != "options":
-                numbers.add(f"{command} --{name}")
+                numbers.add(f"{command} --{name.replace('_', '-')}")
     held = {" ".join([what.split()[0], what.split()[-1]]) for what in BOUNDS}
     assert held == numbers
 
@@ -875,11 +875,11 @@ def test_config__is_a_file_of_any_name_that_is_there(trained: Train, tmp_path: P
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[1, 2]", "it holds [1, 2] where settings by name are expected"),
+        ("[1, 2]", "expected settings by name, found [1, 2]"),
         ("{", "Expecting property name"),
         ('{"n_env": 3}', "'n_env' is not a known setting; did you mean 'n_envs'?"),
         ('{"opponents": {"curent": 1}}', "'curent' is not a known setting of opponents; did you mean 'current'?"),
-        ('{"opponents": 3}', "opponents is 3; use a table of weights, as [opponents]"),
+        ('{"opponents": 3}', "opponents is 3; write a table of weights, [opponents]"),
     ],
 )
 def test_resume__a_damaged_configuration_is_told(tried: Tried, tmp_path: Path, text: str, complaint: str) -> None:
@@ -982,8 +982,11 @@ EVALUATIONS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("yum random YUM3", {"names": ("random", "YUM3"), "seats": 3, "zeros": "free"}),
     ],
     "seed": [("yum random greedy --seed 7", {"seed": 7})],
-    "sampled": [
-        ("yum random YUM3 --sampled", {"names": ("random", "YUM3"), "seats": 3, "zeros": "free", "sampled": True})
+    "deterministic": [
+        (
+            "yum random YUM3 --no-deterministic",
+            {"names": ("random", "YUM3"), "seats": 3, "zeros": "free", "sampled": True},
+        )
     ],
     "luck": [("yum random greedy --no-luck", {"luck": False})],
     "breakdown": [
@@ -1023,7 +1026,7 @@ def test_evaluate__each_flag_off_its_default_gives_other_figures(files: dict[str
         "options": evaluated("yum", TWO, luck=False, zeros="free"),
         "seats": evaluated("yum", TWO, luck=False, seats=3),
         "likeliest": evaluated("yum", [files["YUM3"]], luck=False, seats=3, zeros="free"),
-        "sampled": evaluated("yum", [files["YUM3"]], luck=False, seats=3, zeros="free", sampled=True),
+        "deterministic": evaluated("yum", [files["YUM3"]], luck=False, seats=3, zeros="free", sampled=True),
     }
     rows = [re.findall(r"\d+\.\d\d ± \d+\.\d\d", " ".join(said))[0] for said in plain.values()]
     assert len(set(rows)) == len(rows), rows
@@ -1224,7 +1227,7 @@ def without_pictures() -> Iterator[None]:
         yield
 
 
-@shows("tournament", "game", "policies", "games", "num_players", "seed", "sampled", "out", "options", "workers")
+@shows("tournament", "game", "policies", "games", "num_players", "seed", "deterministic", "out", "options", "workers")
 def test_tournament__each_parameter_is_seen_in_its_results(
     run: Run, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_pictures: None
 ) -> None:
@@ -1257,7 +1260,7 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     assert "Yahtzee Jr., 3 players, 150 games for each of 2 combinations" in said
     likeliest, said = results(files["JR"], "random", *few, "--out", "d", folder="d")
     assert likeliest["names"] == ["plain", "random"]
-    sampled, _ = results(files["JR"], "random", *few, "--out", "e", "--sampled", folder="e")
+    sampled, _ = results(files["JR"], "random", *few, "--out", "e", "--no-deterministic", folder="e")
     assert (likeliest["sampled"], sampled["sampled"]) == (False, True)
     assert sampled["points"] != likeliest["points"]
     _, said = results("random", "greedy", *few, "--out", "f", game="yum", folder="f")
@@ -1337,7 +1340,7 @@ def test_exploit__says_of_each_policy_and_boards_whether_it_is_exact(
     similar = f"exact, if {file.stem} is shown similar boards as the same board; a draw counts as half a win"
     told = " ".join(said.split())
     assert ("% exact; a draw counts as half a win" in told, similar in told) == (is_exact, not is_exact)
-    assert told.startswith("Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll) win rate of ")
+    assert told.startswith("Yahtzee Jr., 2 players (must_score_most=True, tie_break=roll) win rate of ")
     assert told.endswith("computed from 12,345 boards at the start of a turn and 678 decisions")
     name = "optimal play against itself"
     assert cells(said, name) == [name, "53.00 %", "48.00 %", "50.50 %"]
@@ -1375,7 +1378,7 @@ def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pyte
 def test_solve__says_the_table_and_its_value(run: Run) -> None:
     most = "points are the most that a player can expect in a game"
     table = "high_low=either, crossed_high=blocks_low, five_alike_full_house=False"
-    yum = f"Yum, {{}} seats ({table}, zeros={{}}):"
+    yum = f"Yum, {{}} players ({table}, zeros={{}}):"
     assert lines(run("solve")) == [yum.format(2, "forced"), f"169.8765 {most}, playing for points alone."]
     assert lines(run("solve", "--num-players", 3)) == [
         yum.format(3, "forced"),
@@ -1385,12 +1388,12 @@ def test_solve__says_the_table_and_its_value(run: Run) -> None:
     assert lines(free) == [yum.format(2, "free"), f"174.9642 {most}, playing for points alone."]
     alone = run("solve", "yahtzee_jr", "--num-players", 1)
     assert lines(alone) == [
-        "Yahtzee Jr., 1 seat (must_score_most=True, tie_break=roll):",
+        "Yahtzee Jr., 1 player (must_score_most=True, tie_break=roll):",
         f"19.3928 {most}.",
     ]
     said = " ".join(run("solve", "yahtzee_jr").split())
     assert said == (
-        "Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll): 53.1554 % is the chance of the seat that moves "
+        "Yahtzee Jr., 2 players (must_score_most=True, tie_break=roll): 53.1554 % is the chance of the seat that moves "
         "first to win if both play perfectly, and so 46.8446 % that of the other; a drawn game counts as half a win."
     )
 
@@ -1566,7 +1569,7 @@ def test_list__every_word_is_that_of_its_game(run: Run, monkeypatch: pytest.Monk
         "prices | 4,5, or 2 from 1 to 8 | what is paid",
     ]
     assert " ".join(shown[:-4]) == (
-        "made_up: Made Up!, 2 to 7 seats, 5 by default "
+        "made_up: Made Up!, 2 to 7 players, 5 by default "
         "ids fivedice/made_up-v6 (PettingZoo), fivedice/MadeUp-v6 (Gymnasium)"
     )
 
@@ -1610,7 +1613,7 @@ def test_info__every_row_is_that_of_the_card(run: Run, monkeypatch: pytest.Monke
 
 # Play
 
-PROMPT = "Your choice, by number or in words (q to leave): "
+PROMPT = "Your choice, by number or in words (? for help, q to quit): "
 
 
 @dataclass
@@ -1676,7 +1679,7 @@ def scripted(
     _, won = batch.results(batch.all_rows)
     script.won = bool(won[0, seat])
     script.end = [*told, *lines(game.render(batch.states[0], batch.options))]
-    script.end.append("You won!" if script.won else "You did not win this time.")
+    script.end.append("You won!" if script.won else "You did not win.")
     return script
 
 
@@ -1755,10 +1758,8 @@ PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
 def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View], NDArray[np.float64]]:
     """What an adviser of this name should say, asked of its own module."""
     if name.startswith("rollout"):
-        prior, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[
-            name
-        ]
-        return RolloutPolicy(prior, games, aim).action_values
+        base, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[name]
+        return RolloutPolicy(base, games, aim).action_values
     if name == "greedy":
         values: Callable[[View], NDArray[np.float64]] = importlib.import_module(
             f"fivedice.agents.games.{game.name}.greedy"
@@ -1805,7 +1806,7 @@ def test_play__the_end_tells_the_person_s_own_win(run: Run, seat: int, seed: int
     script = scripted(YAHTZEE_JR, {1 - seat: GREEDY}, seat=seat, seed=seed)
     said = run("play", "yahtzee_jr", "--seat", seat, "--seed", seed, typed="\n".join(script.typed) + "\n")
     winners = next(line for line in reversed(lines(said)) if "won by" in line)
-    assert lines(said)[-1] == ("You won!" if f"player_{seat}" in winners else "You did not win this time.")
+    assert lines(said)[-1] == ("You won!" if f"player_{seat}" in winners else "You did not win.")
 
 
 @pytest.mark.parametrize("won", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (1, 0, 1)])
@@ -1821,7 +1822,7 @@ def test_play__the_last_words_are_those_for_the_seat(
     terminal.play_game(game, [RandomPolicy()], console, num_players=3, seat=seat, seed=1, options={"max_turns": 1})
     said = lines(console.file.getvalue())  # type: ignore[attr-defined]
     assert said[0] == f"You are player_{seat}."
-    assert said[-1] == ("You won!" if won[seat] else "You did not win this time.")
+    assert said[-1] == ("You won!" if won[seat] else "You did not win.")
 
 
 @pytest.mark.parametrize("players", [1, 2, 3, 4])
@@ -1842,11 +1843,17 @@ def test_play__takes_one_rival_or_one_for_each_other_seat(players: int, monkeypa
             game()
             assert f"You are player_{players - 1}." in console.file.getvalue()  # type: ignore[attr-defined]
         else:
-            others = "1 other seat;" if players == 2 else f"{players - 1} other seats;"
-            with pytest.raises(ValueError, match=f"--opponents names {rivals} policies for {others} give one for each"):
+            others = "is only 1 other seat" if players == 2 else f"are {players - 1} other seats"
+            more = f", or play with --num-players {rivals + 1}" if rivals < 4 else ""
+            expected = (
+                f"--opponents lists {rivals} policies, but there {others}; list one for all or one for each{more}"
+            )
+            with pytest.raises(ValueError, match=f"^{expected}$"):
                 game()
     for seat in (-1, players):
-        with pytest.raises(ValueError, match=f"seat={seat} is not at this table; use 0 to {players - 1}"):
+        with pytest.raises(
+            ValueError, match=f"--seat {seat} does not exist in a game with {players} players; use 0 to"
+        ):
             terminal.play_game(YAHTZEE_JR, [RandomPolicy()], Console(), num_players=players, seat=seat)
 
 
@@ -1885,9 +1892,14 @@ def test_find_adviser__is_the_one_asked_for_or_the_best_there_is(
     [
         ("set_cubed", None, "optimal", "SET Cubed is not solved"),
         ("yahtzee_jr", 3, "optimal", "Yahtzee Jr. is not solved for 3 seats"),
-        ("yum", None, "random", "'random' does not tell what choices are worth in Yum; use 'optimal' or a rollout"),
-        ("yum", None, "YUM3", "does not tell what choices are worth in Yum"),
-        ("yum", 3, "rollout:YUM3:5", "some plays Yum with 3 seats .*zeros='free'.*, not Yum with 3 seats .*'forced'"),
+        ("yum", None, "random", "'random' has no action values in Yum; use 'optimal' or a rollout"),
+        ("yum", None, "YUM3", "has no action values in Yum"),
+        (
+            "yum",
+            3,
+            "rollout:YUM3:5",
+            "some plays Yum with 3 players .*zeros='free'.*, not Yum with 3 players .*'forced'",
+        ),
         ("yum", None, "nobody", "'nobody' is not a policy"),
     ],
 )
@@ -1907,27 +1919,27 @@ ANSWERS: dict[str, int | str] = {
     "2": 2,
     "007": 7,
     "12": 12,
-    "3": "3 is not one of your choices; type a number from the list, such as 0.",
-    "13": "13 is not one of your choices; type a number from the list, such as 0.",
-    "14": "14 is not one of your choices; type a number from the list, such as 0.",
-    "999999999": "999999999 is not one of your choices; type a number from the list, such as 0.",
-    "1234567890": "'1234567890' is not one of your choices; type a number or words from the list, such as 0.",
-    "": "Nothing was typed; type a number from the list.",
-    "   ": "Nothing was typed; type a number from the list.",
+    "3": "3 is not a choice; type a number from the list (0).",
+    "13": "13 is not a choice; type a number from the list (0).",
+    "14": "14 is not a choice; type a number from the list (0).",
+    "999999999": "999999999 is not a choice; type a number from the list (0).",
+    "1234567890": "'1234567890' is not a choice; type a number from the list (0) or its words (keep none).",
+    "": "You typed nothing; type a number from the list (0).",
+    "   ": "You typed nothing; type a number from the list (0).",
     "keep none": 0,
     "NONE": 0,
     "keep 5": 1,  # exactly, though others have these words too
     " keep   5 5 ": 4,
     "Fill LOW": 7,
     "straight": 8,
-    "15": "15 is not one of your choices; type a number from the list, such as 0.",
+    "15": "15 is not a choice; type a number from the list (0).",
     ": 15": 12,
     "fill Low S": 8,
-    "low": "'low' could be fill Low or fill Low Straight; say which.",
-    "keep": "'keep' could be keep none or keep 5 or keep 5 5; say which.",
-    "High": "'High' is not one of your choices; type a number or words from the list, such as 0.",
-    "-1": "'-1' is not one of your choices; type a number or words from the list, such as 0.",
-    "1.0": "'1.0' is not one of your choices; type a number or words from the list, such as 0.",
+    "low": "'low' could mean fill Low or fill Low Straight; type more of the words.",
+    "keep": "'keep' could mean keep none or keep 5 or keep 5 5; type more of the words.",
+    "High": "'High' is not a choice; type a number from the list (0) or its words (keep none).",
+    "-1": "'-1' is not a choice; type a number from the list (0) or its words (keep none).",
+    "1.0": "'1.0' is not a choice; type a number from the list (0) or its words (keep none).",
 }
 
 
@@ -2033,7 +2045,7 @@ def test_read_rollout__in_parts(name: str, expected: tuple[str, int, str]) -> No
 
 @pytest.mark.parametrize("name", ["rollout:", "rollout::5", "rollout:random:", "rollout::win", "rollout:a::3"])
 def test_read_rollout__that_ends_in_the_middle_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"'{name}' ends in the middle; name a rollout as rollout:BASE:GAMES"):
+    with pytest.raises(ValueError, match=f"'{name}' is incomplete; name a rollout as rollout:BASE:GAMES"):
         read_rollout(name)
 
 
@@ -2064,7 +2076,7 @@ def test_load_all__names_tell_policies_apart(tmp_path: Path, files: dict[str, Pa
     ]
     assert list(load_all([str(one), "random"])) == ["x", "random"]
     for twice in (["random", "greedy", "random"], [str(one), str(two), str(one)]):
-        with pytest.raises(ValueError, match=f"{twice[0]!r} is named twice; name each policy once"):
+        with pytest.raises(ValueError, match=f"{twice[0]!r} is listed twice; list each policy once"):
             load_all(twice)
 
 
@@ -2086,10 +2098,10 @@ def test_random_policy__every_legal_action_has_its_share_of_the_random_number() 
     legal = [np.flatnonzero(mask) for mask in view.masks]
     expected = [actions[int(uniforms * len(actions))] for actions, uniforms in zip(legal, view.uniforms, strict=True)]
     assert policy.act(view).tolist() == expected
-    chances = policy.chances(view)
+    probabilities = policy.action_probabilities(view)
     for row, actions in enumerate(legal):
-        assert np.flatnonzero(chances[row]).tolist() == actions.tolist()
-        assert chances[row, actions] == pytest.approx(1 / len(actions))
+        assert np.flatnonzero(probabilities[row]).tolist() == actions.tolist()
+        assert probabilities[row, actions] == pytest.approx(1 / len(actions))
 
 
 @pytest.mark.parametrize(
@@ -2131,12 +2143,12 @@ def test_baselines__know_what_is_solved(
         (
             ModuleNotFoundError("no", name="matplotlib"),
             2,
-            "fivedice: this needs matplotlib, which comes with: pip install 'fivedice[plot]'\n",
+            "fivedice: this command needs matplotlib; install it by: pip install 'fivedice[plot]'\n",
         ),
         (
             ModuleNotFoundError("no", name="torch"),
             2,
-            "fivedice: this needs torch, which comes with: pip install 'fivedice[train]'\n",
+            "fivedice: this command needs torch; install it by: pip install 'fivedice[train]'\n",
         ),
     ],
 )
@@ -2196,7 +2208,7 @@ def test_command__refuses_at_once_without_a_package_that_it_needs(
     arguments = [str(files.get(word, word)) for word in words.split()]
     command, *rest = arguments
     with pytest.raises(
-        ValueError, match=re.escape(f"this needs {module}, which comes with: pip install 'fivedice[{extra}]'")
+        ValueError, match=re.escape(f"this command needs {module}; install it by: pip install 'fivedice[{extra}]'")
     ):
         COMMANDS[command](*([Path(rest[0])] if command == "report" else rest))
 

@@ -434,9 +434,9 @@ def test_folder__of_another_tournament_is_refused(tmp_path: Path, changes: dict[
 
 def test_folder__that_is_none_or_damaged_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="file is a file; name a folder"):
+    with pytest.raises(ValueError, match="file is a file; choose another folder"):
         play_tournament(TWO, tmp_path / "file")
-    with pytest.raises(ValueError, match="file is a file; name a folder"):
+    with pytest.raises(ValueError, match="file is a file; choose another folder"):
         play_tournament(TWO, tmp_path / "file" / "in it")
     (tmp_path / "settings.json").write_text('{"tournament": 3')
     with pytest.raises(ValueError, match=r"settings\.json is damaged; delete this file"):

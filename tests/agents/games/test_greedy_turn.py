@@ -14,6 +14,7 @@ from fivedice.agents.games.best_actions import best_actions
 from fivedice.agents.games.greedy_turn import differ_from_the_one_before
 from fivedice.agents.games.turn import Turn, values_by_context
 from fivedice.agents.policies.baselines import GREEDY
+from fivedice.agents.policies.protocols import HasActionFeatures, HasActionValues
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.dice import KEEP_ALL
@@ -214,19 +215,19 @@ def test_greedy__decides_each_row_by_itself_and_leaves_the_view_as_it_was(name: 
     view = decisions(name)
     before = {field.name: getattr(view, field.name) for field in fields(view)}
     kept = {key: part.tobytes() for key, part in before.items() if isinstance(part, np.ndarray)}
-    actions, values = policy.act(view), policy.action_values(view)  # type: ignore[attr-defined]  # all of them do
+    assert isinstance(policy, HasActionValues)
+    actions, values = policy.act(view), policy.action_values(view)
     other = reversed_twice(view)
     assert (actions.shape, actions.dtype) == ((len(view),), np.int64)
     assert (values.shape, values.dtype) == (view.masks.shape, np.float64)
     assert policy.act(other).tolist() == np.repeat(actions[::-1], 2).tolist()
-    assert np.array_equal(policy.action_values(other), np.repeat(values[::-1], 2, axis=0))  # type: ignore[attr-defined]
+    assert np.array_equal(policy.action_values(other), np.repeat(values[::-1], 2, axis=0))
     single = [view.rows(np.array([row])) for row in range(len(view))]
     assert [policy.act(one).item() for one in single] == actions.tolist()
     assert np.array_equal(np.isfinite(values), view.masks == 1)
     assert np.allclose(values[np.arange(len(view)), actions], values.max(axis=1), atol=1e-6)
     assert np.array_equal(GREEDY.act(view), actions)
-    assert np.array_equal(GREEDY.action_values(view), values)
-    if hasattr(policy, "action_features"):
+    if isinstance(policy, HasActionFeatures):
         near = view.masks == 1
         found = policy.action_features(view, values, near)
         assert (found.shape, found.dtype) == ((len(view), len(policy.features), view.masks.shape[1]), np.float32)
@@ -243,10 +244,11 @@ def test_greedy__decides_each_row_by_itself_and_leaves_the_view_as_it_was(name: 
 def test_greedy__is_that_game_s_own(name: str) -> None:
     policy, game = GREEDY.of(load_game(name)), load_game(name)
     assert policy.name == "greedy"
+    assert isinstance(policy, HasActionValues)
     other = load_game("yum" if name != "yum" else "yahtzee_jr")
     batch = Batch(other, 1)
     batch.reset(seed=1)
     with pytest.raises(ValueError, match=f"plays {game.title}, not {other.title}"):
         policy.act(batch.view())
     with pytest.raises(ValueError, match=f"plays {game.title}, not {other.title}"):
-        policy.action_values(batch.view())  # type: ignore[attr-defined]  # all of them do
+        policy.action_values(batch.view())

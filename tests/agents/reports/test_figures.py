@@ -35,6 +35,7 @@ from fivedice.agents.evaluation.ratings import Ratings
 from fivedice.agents.evaluation.schedule import Contender, Tournament
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
 from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
+from fivedice.agents.policies.protocols import HasActionFeatures
 from fivedice.agents.reports import run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.run_plots import Line, draw_lines, draw_pool
 from fivedice.envs import GAMES, load_game
@@ -1241,7 +1242,9 @@ def test_page__entropy_features_and_speed(page: tuple[Page, Pictures]) -> None:
     assert pictures["entropy.png"].axes[0].get_ylabel() == "entropy / log(legal actions)"
     section = found.section("Action features")
     assert of_kind(section, "img")[0][0] == "weights of features over the run"
-    meanings: dict[str, str] = GREEDY.of(SHOWDOWN).features  # type: ignore[attr-defined]
+    prior = GREEDY.of(SHOWDOWN)
+    assert isinstance(prior, HasActionFeatures)
+    meanings = prior.features
     rows = [[name, f"{SCALARS[f'features/{name}'][-1][1]:+.2f}", meanings.get(name, "")] for name in FEATURES]
     assert rows[0][2]
     assert of_kind(section, "table") == [(["feature", "final weight", "meaning"], rows, [])]
@@ -1331,7 +1334,7 @@ def test_page__shows_nothing_of_what_a_run_does_not_have(
         (["policy", "points per game"], [["greedy", "33.71 ± 0.83"], ["random", "17.31 ± 0.59"]], [])
     ]
     ((said,),) = of_kind(found.section("Score breakdown"), "p")
-    assert said == f"there is no file {tmp_path / 'some' / 'best.safetensors'}."
+    assert said == f"the file {tmp_path / 'some' / 'best.safetensors'} does not exist."
     assert len(drawn) == 1
 
 

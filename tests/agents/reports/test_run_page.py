@@ -158,5 +158,5 @@ def test_command__writes_into_the_run_s_folder(run: Path, capsys: Any) -> None:
     cli.report.report_run(run, games=20)
     assert "report.html" in capsys.readouterr().out
     assert (run / "report" / PAGE).is_file()
-    with pytest.raises(ValueError, match="is a file; name a folder for the report"):
+    with pytest.raises(ValueError, match="is a file; choose another folder for the report"):
         cli.report.report_run(run, out=run / CONFIG)

@@ -233,7 +233,7 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
         ),
         (
             {"prior_span": 1.0},
-            "prior_span, prior_keep_span and prior_features say what is shown of a prior; use prior='greedy'",
+            "prior_span, prior_keep_span and prior_features need a prior; use prior='greedy'",
         ),
     ],
 )
@@ -1153,7 +1153,7 @@ def test_rollout__reads_and_writes_no_file(tmp_path: Path, opened: list[str], mo
         ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], but the run has net_arch=\[9\]"),
         ({"activation": "relu"}, r"start=.* has activation='tanh', but the run has activation='relu'"),
         ({"prior": "greedy"}, r"start=.* has prior=None, but the run has prior='greedy'"),
-        ({"num_players": 3}, r"last plays Yum with 2 seats .*, not Yum with 3 seats"),
+        ({"num_players": 3}, r"last plays Yum with 2 players .*, not Yum with 3 players"),
         ({"start": Path("nowhere.safetensors")}, r"nowhere.safetensors"),
     ],
 )
