@@ -1,8 +1,8 @@
 """The numbers of the actions.
 
-On a board of n cells, ``slot * n + cell`` lays the die in that slot on that cell, or swaps it for the WILD on that cell.
-Then come the 27 faces that a WILD can be declared to be, the 32 sets of slots that the EXTRA roll can keep, and last the
-end of the turn.
+On a board of n cells, ``slot * n + cell`` lays the die in that slot on that cell, or swaps it for the WILD there. Then
+come the 27 faces that a WILD can be declared to be, the 32 sets of slots that the EXTRA roll can keep, and last the end
+of the turn.
 """
 
 from typing import Any

@@ -58,7 +58,7 @@ class BoardDrawing:
             for character in row:
                 if character not in CHARACTERS:
                     raise ValueError(
-                        f"{self.name}: {character!r} in row {number} has no meaning; use '.', a digit from 1 to 9 or '*'"
+                        f"{self.name}: {character!r} in row {number} has no meaning; use '.', a digit from 1 up or '*'"
                     )
             if len(row) != columns:
                 raise ValueError(f"{self.name}: row {number} has {len(row)} cells and row 1 has {columns}")

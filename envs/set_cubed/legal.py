@@ -26,8 +26,8 @@ from fivedice.envs.set_cubed.drawing import LOGO, num_cells, num_columns, num_ro
 from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
 from fivedice.envs.set_cubed.hand import (
     HAND,
-    has_slot,
     hand_size,
+    has_slot,
     slots_for,
     slots_in_pairs,
     slots_in_sets,
@@ -85,15 +85,15 @@ def may_swap(state: Any, slot: int, row: int, column: int) -> bool:
 def mark_lines(state: Any, row: int, column: int, pairs: int, options: Any, marks: Marks) -> None:
     """Dice that complete a SET with a die of the board, and first dice of pairs, in its row and its column.
 
-    `pairs` is the set of slots whose dice make a SET with this die and another die of the hand. If two dice of the board
-    need a third one, only the first of the two marks its cell: that is twice as fast as trying all `WINDOWS` of both.
+    `pairs` is the set of slots whose dice make a SET with this die and another die of the hand. If two dice of the
+    board need a third one, only the first of the two marks its cell. That is twice as fast as trying all `WINDOWS`.
     """
     faces, shown = state["faces"], state["hand_faces"][state["player"]]
     face = faces[row, column]
     for down in range(2):
         right = 1 - down
         before, after = faces[row - down, column - right], faces[row + down, column + right]
-        behind, beyond = faces[row - 2 * down, column - 2 * right], faces[row + 2 * down, column + 2 * right]
+        beyond = faces[row + 2 * down, column + 2 * right]
         if after >= 0:
             slots = slots_for(shown, third(face, after))
             if before == EMPTY:
@@ -103,6 +103,7 @@ def mark_lines(state: Any, row: int, column: int, pairs: int, options: Any, mark
         elif after == EMPTY and beyond >= 0:
             mark(slots_for(shown, third(face, beyond)), row + down, column + right, options, marks)
         if pairs:
+            behind = faces[row - 2 * down, column - 2 * right]
             if after == EMPTY and (before == EMPTY or beyond == EMPTY):
                 mark(pairs, row + down, column + right, options, marks)
             if after == EMPTY and beyond == EMPTY:

@@ -1,7 +1,7 @@
 """The observation of a seat in SET Cubed: the list of its fields, and the function that writes it.
 
-The own seat comes first, then the other seats in turn order. The observation space, the table in the page of the game and
-the named views are made from the list. A test compares the function with it. Fields of shape (rows, columns) or
+The own seat comes first, then the other seats in turn order. The observation space, the table in the page of the game
+and the named views are made from the list. A test compares the function with it. Fields of shape (rows, columns) or
 (planes, rows, columns) show the board and suit a convolutional network.
 """
 
@@ -124,7 +124,7 @@ def show_face(face: int, step: int, at: int, out: NDArray[np.float32]) -> None:
 
 @kernel
 def show_board(state: Any, options: Any, planes: NDArray[np.float32]) -> int:
-    """Write the fields from ``features`` to the end into the zeros of `planes`; returns how many dice are on the board."""
+    """Write the fields from ``features`` to the end into zeros; returns how many dice are on the board."""
     cells, number = num_cells(options), 0
     wild = FEATURES * cells
     cell = 0

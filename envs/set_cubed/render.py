@@ -53,7 +53,7 @@ def name_die(dice: Any, shown: Any, slot: int) -> str:
 
 
 def name_action(state: Any, options: Any, action: int) -> str:
-    """An action in words: the die, the cell and the points that it scores at once; the face; or the dice that are kept."""
+    """An action in words: the die, the cell and the points it scores at once; the face; or the dice that are kept."""
     player = int(state["player"])
     dice, shown = state["hand_dice"][player], state["hand_faces"][player]
     if action < declare_action(options):

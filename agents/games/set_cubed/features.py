@@ -1,8 +1,8 @@
 """What a turn of SET Cubed leaves behind: action features for a learner whose prior policy is greedy play.
 
 Greedy play counts only the points of its own turn. These features distinguish turns with about the same points. Each
-feature of an action is a difference: its value after the turn is played greedily from this action, minus its value after
-the greedy action. Features in points have the same unit as the points of the turn.
+feature of an action is a difference: its value after the turn is played greedily from this action, minus its value
+after the greedy action. Features in points have the same unit as the points of the turn.
 """
 
 from typing import Any

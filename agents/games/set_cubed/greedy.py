@@ -192,14 +192,14 @@ def write_values(
 class GreedySetCubed:
     """Plays the turn that scores the most points.
 
-    - *Turn*: a search over all ways to lay up to three dice, with every face for a WILD. Among equally good ways it takes
-      the first one of the search. If nothing scores, it ends the turn.
+    - *Turn*: a search over all ways to lay up to three dice, with every face for a WILD. Among equally good ways it
+      takes the first one of the search. If nothing scores, it ends the turn.
     - *Swap*: if a swap increases the expected points of the turn, over the six faces of the WILD die. The computation
       looks at chains of up to two swaps.
     - *Opening*: a SET with the fewest WILDs possible.
     - *EXTRA roll*: keeps the dice with the most expected points on the current board, over all throws. The value of a
-      hand is the estimate of `fivedice.agents.games.set_cubed.greedy_extra`. An alternative, to maximise the chance that
-      any die can be laid, is much weaker, because that chance is close to 1 anyway.
+      hand is the estimate of `fivedice.agents.games.set_cubed.greedy_extra`. An alternative is to maximise the chance
+      that any die can be laid. It is much weaker, because that chance is close to 1 anyway.
     """
 
     name = "greedy"
@@ -213,7 +213,7 @@ class GreedySetCubed:
         return actions
 
     def action_values(self, view: View) -> NDArray[np.float64]:
-        """The points of the best turn that continues with each action, (N, num_actions) float64; -inf for illegal ones.
+        """The points of the best turn that continues with each action, (N, num_actions) float64; -inf if illegal.
 
         In the opening the value is the number of dice that are no WILDs, in the EXTRA roll the estimated points of the
         next turn. This takes longer than `act`.
@@ -226,7 +226,7 @@ class GreedySetCubed:
     def action_features(self, view: View, values: NDArray[np.float64], near: NDArray[np.bool_]) -> NDArray[np.float32]:
         """The features of each action, (N, features, num_actions) float32; `features` names them.
 
-        `values` are the result of `action_values`. Actions for which `near` (N, num_actions) is False have features 0.
+        `values` is the result of `action_values`. Actions for which `near` (N, num_actions) is False have features 0.
         """
         self._check(view)
         features = np.zeros((len(view), len(FEATURES), near.shape[1]), np.float32)

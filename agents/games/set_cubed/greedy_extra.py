@@ -27,7 +27,7 @@ Points = NDArray[np.int64]
 
 @kernel(allocates=True)
 def best_keep(state: State, options: Options) -> int:
-    """The best set of slots to keep. Among equally good sets: one with the most dice, then the lowest number."""
+    """The best set of slots to keep. Among equal sets: one with the most dice, then the lowest number."""
     player = state["player"]
     values = np.zeros(1 << hand_size(state["hand_faces"][player]))
     write_keeps(state, options, values)
@@ -36,14 +36,14 @@ def best_keep(state: State, options: Options) -> int:
 
 @kernel(allocates=True)
 def write_keeps(state: State, options: Options, values: NDArray[np.float64]) -> None:
-    """Add the expected points of keeping each set of slots to zeros (2 ** dice,), and KEEP_BONUS for each die that is kept."""
+    """Add to zeros (2 ** dice,) the expected points of keeping each set of slots, and KEEP_BONUS for each die kept."""
     singles, pairs = np.zeros(SHOWS, np.int64), np.zeros((SHOWS, SHOWS), np.int64)
     look_at_board(state, options, singles, pairs)
     player = state["player"]
     dice, shown = state["hand_dice"][player], state["hand_faces"][player]
     size = hand_size(shown)
-    # An odometer with a wheel for each die goes through its six sides and through keeping it. The first die has no wheel:
-    # the loop tries all its cases for each position of the wheels, because they share the values of the other dice.
+    # An odometer with a wheel for each die goes through its six sides and through keeping it. The first die has no
+    # wheel: the loop tries all its cases for each position of the wheels, because they share the values of the others.
     wheels, hand, without = np.zeros(size, np.int8), np.zeros(size, np.int8), np.zeros(size, np.int64)
     while True:
         keep, weight, kept = 0, 1.0, 0

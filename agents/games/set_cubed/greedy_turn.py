@@ -8,9 +8,9 @@ The search tries every
 - single, then a pair with the die of that single (a pair with another die can be laid first);
 - pair, then a single.
 
-Laying a die creates new singles only in the windows through it; all other singles existed before. So the last single of a
-turn is the best of a sorted list and of at most twelve windows. The search lays dice on the state that it is given and
-takes them up again.
+Laying a die creates new singles only in the windows through it; all other singles existed before. So the last single of
+a turn is the best of a sorted list and of at most twelve windows. The search lays dice on the state that it is given
+and takes them up again.
 """
 
 from typing import NamedTuple
@@ -45,7 +45,7 @@ from fivedice.envs.set_cubed.lookup import third
 from fivedice.envs.set_cubed.rules import declare
 
 NO_ACTION = -1
-# The numbers of a single: the upper face in the hand, the cell, the face on the board (for a WILD the declared one), and
+# The numbers of a single: the upper face in the hand, the cell, the face on the board (for a WILD the declared one),
 # the points.
 SHOWS, CELL, FACE, POINTS = 0, 1, 2, 3
 FIELDS = 4
@@ -295,7 +295,7 @@ def new_singles(state: State, cell: int, options: Options, singles: Singles) -> 
 
 @kernel
 def add_singles(state: State, row: int, column: int, face: int, singles: Singles, number: int, options: Options) -> int:
-    """Add the singles that put `face` on an empty cell: a die that shows it, and a WILD; returns how many there are now."""
+    """Add the singles that put `face` on a cell: a die that shows it, and a WILD; returns the new number of singles."""
     cell = cell_of(row, column, options)
     for own in range(2):  # what the die itself counts in a SET: a WILD 0
         shows = face if own else WILD
