@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fivedice.envs.core.dice import NUM_DICE, SIDES, Dice, count, total
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Field, Layout
+from fivedice.envs.showdown_yahtzee.lookup import has_card, unused_cards, wanted_cards
 from fivedice.envs.showdown_yahtzee.rules import (
     CARD_SPACES,
     CHANCE,
@@ -29,8 +30,6 @@ from fivedice.envs.showdown_yahtzee.rules import (
     has_last_turn,
     is_corner,
     is_terminal,
-    is_unused,
-    is_wanted,
     least_dice,
     longest_run,
     may_stay,
@@ -195,13 +194,13 @@ def most_on_board(options: Any) -> int:
 @kernel
 def show_dice(state: Any, options: Any, out: NDArray[np.float32]) -> int:
     """Write the fields from `dice` to `dice_total` into the zeros of `out`; returns where the next field starts."""
-    dice = state["dice"]
+    dice, wanted = state["dice"], wanted_cards(state)
     at = NUM_DICE * SIDES
     out[at + SIDES + int(state["throws_left"])] = 1.0
     if state["target"] != CHOOSING:
         for slot in range(NUM_DICE):
             out[slot * SIDES + int(dice[slot]) - 1] = 1.0
-            if is_wanted(state, int(dice[slot]) - 1):
+            if has_card(wanted, int(dice[slot]) - 1):
                 out[at + SIDES + 4 + slot] = count(dice, dice[slot]) / 5.0
         for face in range(SIDES):
             out[at + face] = count(dice, face + 1) / 5.0
@@ -213,7 +212,8 @@ def show_dice(state: Any, options: Any, out: NDArray[np.float32]) -> int:
 @kernel
 def show_stake(state: Any, options: Any, out: NDArray[np.float32]) -> int:
     """Write the fields from `stake` to `unused` into the zeros of `out`; returns where the next field starts."""
-    space, player, most = int(state["target"]), state["player"], most_on_card(options)
+    space, player, wanted, unused = int(state["target"]), state["player"], wanted_cards(state), unused_cards(state)
+    most = most_on_card(options)
     if space == CHOOSING:
         out[CHOOSE_TARGET if is_corner(state["pawns"][player]) else CHOOSE_TO_STAY] = 1.0
     else:
@@ -226,7 +226,7 @@ def show_stake(state: Any, options: Any, out: NDArray[np.float32]) -> int:
         out[STAKES + space - 1 - space // 4] = 1.0
     at = STAKES + NUM_CARDS + 1
     for card in range(NUM_CARDS):
-        if is_wanted(state, card):
+        if has_card(wanted, card):
             out[at + card] = 1.0
             out[at + NUM_CARDS + card] = chips_now(state, options, card) / most
             useful, number = useful_dice(card, state["dice"]), 0
@@ -235,7 +235,7 @@ def show_stake(state: Any, options: Any, out: NDArray[np.float32]) -> int:
                     out[at + 3 * NUM_CARDS + card * NUM_DICE + slot] = 1.0
                     number += 1
             out[at + 2 * NUM_CARDS + card] = min(1.0, number / ASKED[card])
-        out[at + 3 * NUM_CARDS + NUM_CARDS * NUM_DICE + card] = is_unused(state, card)
+        out[at + 3 * NUM_CARDS + NUM_CARDS * NUM_DICE + card] = has_card(unused, card)
     return at + 4 * NUM_CARDS + NUM_CARDS * NUM_DICE
 
 

@@ -19,6 +19,7 @@ from fivedice.envs.core.dice import (
 )
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import OneOf, WholeNumber, WholeNumbers
+from fivedice.envs.showdown_yahtzee.lookup import has_card, wanted_cards
 
 CARDS = (
     *("Ones", "Twos", "Threes", "Fours", "Fives", "Sixes"),
@@ -242,15 +243,15 @@ def num_owned(state: Any, seat: int) -> int:
 @kernel
 def is_unused(state: Any, card: int) -> bool:
     """Whether a card is not on the board."""
-    number = 0
     for space in range(NUM_SPACES):
-        number += state["card"][space] == card
-    return number == 0
+        if state["card"][space] == card:
+            return False
+    return True
 
 
 @kernel
 def is_wanted(state: Any, card: int) -> bool:
-    """Whether the player may claim a card for the target if the dice meet it."""
+    """Whether the player may claim a card for the target if the dice meet it. `wanted_cards` is their set."""
     space = state["target"]
     if space == CHOOSING:
         return False
@@ -329,8 +330,9 @@ def chips_from(card: int, dice: Dice, needed: int, options: Any) -> int:
 @kernel
 def chips_now(state: Any, options: Any, card: int) -> int:
     """The chips on a wanted card if the player claims it with the current dice, 0 if they do not meet it."""
-    space = state["target"]
-    needed = 0 if state["card"][space] == EMPTY else least_dice(state, options, space)
+    space, needed = state["target"], 0
+    if card < NUM_NUMBERS and state["card"][space] != EMPTY:
+        needed = least_dice(state, options, space)
     return chips_from(card, state["dice"], needed, options)
 
 
@@ -342,8 +344,9 @@ def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
     if state["target"] != CHOOSING:
         if state["throws_left"] > 0:
             mask[:CLAIM] = 1
+        wanted = wanted_cards(state)
         for card in range(NUM_CARDS):
-            if is_wanted(state, card):
+            if has_card(wanted, card):
                 mask[CLAIM + card] = chips_now(state, options, card) > 0
     elif is_corner(state["pawns"][state["player"]]):
         for number in range(NUM_CARDS):
@@ -377,8 +380,9 @@ def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
 @kernel
 def may_claim(state: Any, options: Any) -> bool:
     """Whether the dice meet at least one card that the player may claim."""
+    wanted = wanted_cards(state)
     for card in range(NUM_CARDS):
-        if is_wanted(state, card) and chips_now(state, options, card) > 0:
+        if has_card(wanted, card) and chips_now(state, options, card) > 0:
             return True
     return False
 

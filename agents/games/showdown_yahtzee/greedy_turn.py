@@ -20,6 +20,7 @@ from fivedice.envs.core.dice import NUM_DICE
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Options
 from fivedice.envs.showdown_yahtzee import GAME
+from fivedice.envs.showdown_yahtzee.lookup import unused_cards
 from fivedice.envs.showdown_yahtzee.rules import (
     ALL_THROWS,
     EMPTY,
@@ -29,7 +30,6 @@ from fivedice.envs.showdown_yahtzee.rules import (
     chips_from,
     chips_now,
     dice_to_steal,
-    is_unused,
 )
 
 # The numbers of the stakes. First the sets of unused cards, as numbers with bit i for card i. Then number cards to
@@ -106,11 +106,7 @@ def stake_of(state: Any, space: int) -> int:
     """The number of the stake of the player on a space."""
     card = int(state["card"][space])
     if card == EMPTY:
-        unused = 0
-        for one in range(NUM_CARDS):
-            if is_unused(state, one):
-                unused |= 1 << one
-        return unused
+        return unused_cards(state)
     if card >= NUM_NUMBERS:
         return STEAL_FIXED + card - NUM_NUMBERS
     stake = IMPROVE if state["owner"][space] == state["player"] else STEAL
