@@ -1537,6 +1537,10 @@ CARDS = [
     *("Ones", "Twos", "Threes", "Fours", "Fives", "Sixes", "Three of a Kind", "Four of a Kind", "Full House"),
     *("Small Straight", "Large Straight", "Chance"),
 ]
+NEEDED = [
+    *("three alike", "four alike", "three of one number and two of another"),
+    *("four in a row", "five in a row", "a total of 25 or more"),
+]
 CARD_SPACES = [space for space in range(16) if space % 4]
 
 
@@ -1607,7 +1611,7 @@ def assert_showdown(text: str, state: Any, options: Any, is_over: bool) -> None:
     else:
         card, owner, chips = (int(state[field][target]) for field in ("card", "owner", "chips"))
         least = chips if owner != player and options["steal"] == 0 else chips + 1
-        needs = f"{least} dice or more" if card < 6 else "its dice"
+        needs = f"{least} dice or more" if card < 6 else NEEDED[card - 6]
         said = f"throws for {CARDS[card]} with {chips} of player_{owner} on space {target}: needs {needs}"
     assert rest.pop(0) == f"player_{player} {said}"
     if target != -1:
@@ -1737,7 +1741,7 @@ def assert_set_cubed(text: str, state: Any, seats: int) -> None:
     elif state["phase"] == 0:
         assert said == "a SET for the logo"
     elif waiting >= 0:
-        assert said == f"{'ABCDEFGHI'[waiting % 9]}{waiting // 9 + 1} waits for its SET"
+        assert said == f"now complete the SET with {'ABCDEFGHI'[waiting % 9]}{waiting // 9 + 1}"
     else:
         assert said == (f"{len(laid)} of 3 dice laid" if laid else "swap, lay or end the turn")
 
