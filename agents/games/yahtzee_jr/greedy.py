@@ -6,7 +6,8 @@ from fivedice.agents.games.greedy_turn import GreedyTurn, make_write_points
 from fivedice.envs.core.dice import Dice
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.yahtzee_jr import GAME
-from fivedice.envs.yahtzee_jr.rules import NUM_CHARACTERS, OPEN, PLACE, column_for, least_showing, showing
+from fivedice.envs.yahtzee_jr.lookup import column_for, least_showing
+from fivedice.envs.yahtzee_jr.rules import NUM_CHARACTERS, OPEN, PLACE, showing
 
 
 @kernel
