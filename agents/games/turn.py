@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.games.exact_turn import NOTHING, NUM_SETS, NUM_THROWS, THROWS_A_TURN, set_number, solve_turn
-from fivedice.envs.core.dice import THROWS, throw_number
+from fivedice.envs.core.dice import THROWS
+from fivedice.envs.core.dice_lookup import throw_number
 from fivedice.envs.core.kernel import kernel
 
 

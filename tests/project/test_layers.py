@@ -50,7 +50,9 @@ DOORS = {
 
 # The rules of a game are told without these files of its folder, and with these of the core alone.
 BESIDE_THE_RULES = {"__init__", "observe", "render", "canonical"}
-RULES_MAY_IMPORT = {f"fivedice.envs.core.{name}" for name in ("kernel", "option", "chance", "spec", "dice")}
+RULES_MAY_IMPORT = {
+    f"fivedice.envs.core.{name}" for name in ("kernel", "option", "chance", "spec", "dice", "dice_lookup", "winners")
+}
 
 MAY_IMPORT = {
     "numba": {"envs/core/kernel.py", "envs/core/kernel_cache.py"},

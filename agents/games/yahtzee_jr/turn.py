@@ -5,7 +5,8 @@ from typing import Any
 from fivedice.agents.games.turn import Turn
 from fivedice.envs.core.dice import NUM_DICE
 from fivedice.envs.core.kernel import kernel
-from fivedice.envs.yahtzee_jr.rules import NUM_ACTIONS, PLACE, column_for, legal_actions
+from fivedice.envs.yahtzee_jr.lookup import column_for, legal_actions
+from fivedice.envs.yahtzee_jr.rules import NUM_ACTIONS, PLACE
 
 COLUMNS = NUM_DICE + 1  # the picture, and one for each number of dice
 

@@ -26,6 +26,8 @@ import fivedice.agents.games.exact_turn
 import fivedice.agents.games.turn
 import fivedice.agents.games.yum.turn
 import fivedice.envs.core.dice
+import fivedice.envs.core.dice_lookup
+import fivedice.envs.yum.lookup
 import fivedice.envs.yum.rules
 from fivedice.agents.games.exact_turn import THROWS_A_TURN
 from fivedice.agents.games.optimal import Optimal
@@ -37,6 +39,7 @@ from fivedice.envs.core.option import Value
 from fivedice.envs.core.spec import Options, State
 from fivedice.envs.core.view import View
 from fivedice.envs.yum import GAME
+from fivedice.envs.yum.lookup import POINTS, score, upper_total
 from fivedice.envs.yum.rules import (
     BONUS_FROM,
     HIGH,
@@ -47,11 +50,8 @@ from fivedice.envs.yum.rules import (
     NUM_ACTIONS,
     NUM_BOXES,
     OPEN,
-    POINTS,
     STATE,
     bonus,
-    score,
-    upper_total,
 )
 
 FULL = 2**NUM_BOXES - 1  # every box filled
@@ -279,6 +279,8 @@ def _sources_digest() -> str:
     digest = hashlib.sha256()
     for module in (
         fivedice.envs.core.dice,
+        fivedice.envs.core.dice_lookup,
+        fivedice.envs.yum.lookup,
         fivedice.envs.yum.rules,
         fivedice.agents.games.exact_turn,
         fivedice.agents.games.turn,

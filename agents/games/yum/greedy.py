@@ -10,7 +10,8 @@ from fivedice.agents.games.greedy_turn import GreedyTurn
 from fivedice.agents.games.yum.turn import NUM_POINTS, TURN, points_written
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.yum import GAME
-from fivedice.envs.yum.rules import LOW_STRAIGHT, NUM_BOXES, OPEN, bonus, upper_total
+from fivedice.envs.yum.lookup import upper_total
+from fivedice.envs.yum.rules import LOW_STRAIGHT, NUM_BOXES, OPEN, bonus
 
 
 @kernel

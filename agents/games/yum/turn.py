@@ -6,7 +6,8 @@ import numpy as np
 
 from fivedice.agents.games.turn import Turn
 from fivedice.envs.core.kernel import kernel
-from fivedice.envs.yum.rules import FILL, NUM_ACTIONS, NUM_BOXES, POINTS, legal_actions, points_of
+from fivedice.envs.yum.lookup import POINTS, legal_actions, points_of
+from fivedice.envs.yum.rules import FILL, NUM_ACTIONS, NUM_BOXES
 
 NUM_POINTS = int(POINTS.max()) + 1  # a box gives 0, 1, … NUM_POINTS - 1
 
