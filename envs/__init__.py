@@ -46,6 +46,10 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(LAZY[name]), name)
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *LAZY]
+
+
 def load_game(name: str) -> "Game":
     """The declaration of the game with this name, such as ``"yum"``."""
     if name not in GAMES:

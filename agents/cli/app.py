@@ -16,6 +16,7 @@ from cyclopts.argument import ArgumentCollection
 from cyclopts.config import Dict
 from rich.console import Console
 
+from fivedice.agents.policies.checkpoint import RENAMED
 from fivedice.agents.policies.protocols import BoundToGame, Policy
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig, whole
 from fivedice.envs.core.option import Value, written
@@ -31,6 +32,8 @@ def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentColle
         if argument is not None and argument.tokens:
             path = file_of(argument.tokens[-1].value)
             if not path.is_file():
+                if option == "--resume" and arguments["--config"].tokens:
+                    continue  # nothing has begun there, and the settings are those of --config
                 raise ValueError(f"{option}: the file {path} does not exist")
             options = arguments["--options"]
             given, options.tokens = options.tokens, []  # otherwise Cyclopts ignores all options in the file
@@ -46,7 +49,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         ValueError: the file cannot be parsed, or has a setting that is not known.
     """
     try:
-        settings: dict[str, Any] = (json.loads if path.suffix == ".json" else tomllib.loads)(path.read_text())
+        settings: dict[str, Any] = (json.loads if path.suffix == ".json" else tomllib.loads)(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(settings, dict):
@@ -62,6 +65,8 @@ def read_settings(path: Path) -> dict[str, Any]:
 def _refuse_unknown(path: Path, kind: str, settings: Mapping[str, Any], known: type[TrainConfig | Mix]) -> None:
     names = tuple(field.name for field in fields(known))
     for name in settings:
+        if name in RENAMED:
+            raise ValueError(f"{path}: the {kind} {name!r} is called {RENAMED[name]!r} now")
         if name not in names:
             raise ValueError(f"{path}: {unknown_name(kind, name, names)}")
 

@@ -39,6 +39,7 @@ REQUIRED = {
 RENAMED = {
     "standard_form": "canonical_form",
     "base": "prior",
+    "base_logit": "prior_logit",
     "base_span": "prior_span",
     "base_keep_span": "prior_keep_span",
     "base_features": "prior_features",

@@ -152,6 +152,10 @@ WRONG = {
     "too small": (given("train", "--n-envs", 0), r'"0" for --n-envs\. Must be >= 1'),
     "too large": (given("train", "--gamma", 2), r"--gamma\. Must be <= 1"),
     "no such choice": (given("train", "--reward", "wins"), r'"wins" for --reward\. Choose from: "win"'),
+    "an old key in a file": (
+        written('base = "greedy"'),
+        r"it\.toml: the setting 'base' is called 'prior' now",
+    ),
     "no such key in a file": (written("n_env = 4"), r"it\.toml: 'n_env' is not a known setting; did you mean 'n_envs'"),
     "no such key of a table in a file": (
         written("[opponents]\ncurent = 1.0"),

@@ -1393,8 +1393,9 @@ def test_solve__says_the_table_and_its_value(run: Run) -> None:
     ]
     said = " ".join(run("solve", "yahtzee_jr").split())
     assert said == (
-        "Yahtzee Jr., 2 players (must_score_most=True, tie_break=roll): 53.1554 % is the chance of the seat that moves "
-        "first to win if both play perfectly, and so 46.8446 % that of the other; a drawn game counts as half a win."
+        "Yahtzee Jr., 2 players (must_score_most=True, tie_break=roll): If both seats play optimally, the seat that "
+        "moves first wins with a probability of 53.1554 % and the other seat with 46.8446 %. A drawn game counts as "
+        "half a win."
     )
 
 
@@ -1425,7 +1426,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     config = json.loads((folder / CONFIG).read_text())
     assert {name: config[name] for name in SMALL} == SMALL
     assert (config["seed"], config["options"]) == (3, {"must_score_most": False})
-    assert lines(said)[0] == f"Yahtzee Jr., 2 seats, reward win: {folder}"
+    assert lines(said)[0] == f"Yahtzee Jr., 2 players, reward win: {folder}"
     assert f"Yahtzee Jr., 2 players, 6 games per pairing, seed {3 + run_command.FINAL_SEED}" in said
     assert f"Play against it:  fivedice play yahtzee_jr --opponents '{folder / 'best.safetensors'}'" in said
     assert read_card(folder / "last.safetensors")["steps"] == 64
@@ -1495,11 +1496,12 @@ class Stopped:
     """A training run that was stopped."""
 
     told: ClassVar[list[Any]] = []
-    num_players, game, steps, interval = 2, YUM, 12_345, 0
+    num_players, game, steps, interval, is_finished = 2, YUM, 12_345, 0, False
     env = SimpleNamespace(table=SimpleNamespace(batch=SimpleNamespace(reward="margin")))
 
     def __init__(self, *arguments: Any) -> None:
         self.told.append(arguments)
+        self.folder = arguments[1]
 
     def learn(self) -> bool:
         return False
@@ -1517,7 +1519,7 @@ def test_run__that_is_stopped_says_how_to_go_on(
     said = run("train", *words)
     folder = Path("my runs/yum")
     assert lines(said) == [
-        f"Yum, 2 seats, reward margin: {folder}",
+        f"Yum, 2 players, reward margin: {folder}",
         f"Stopped after 12,345 decisions; continue with: fivedice train --resume '{folder}'",
     ]
     config, where, _, best, start = Stopped.told.pop()
@@ -1525,13 +1527,14 @@ def test_run__that_is_stopped_says_how_to_go_on(
     assert checked == [3]
     assert best == pytest.approx(174.9642, abs=1e-4)
     assert json.loads((folder / CONFIG).read_text()) == json.loads(json.dumps(asdict(config), default=str))
+    (folder / "resume.safetensors").touch()
     assert lines(run("train", "--resume", folder, "--n-epochs", 9))[:2] == ["Note: one.", "Note: other."]
     assert Stopped.told.pop()[4] is None  # a run that goes on begins from nothing else
     assert json.loads((folder / CONFIG).read_text())["n_epochs"] == 9
     for steps, status in ((12_344, 2), (12_345, 0)):
         found = tried("train", "--resume", folder, "--total-timesteps", steps)
         assert found[0] == status
-        assert (f"total_timesteps={steps} is less" in found[2]) == (status == 2)
+        assert (f"more than total_timesteps={steps}" in found[2]) == (status == 2)
     for name, value in (("seed", 2), ("name", "other"), ("runs", "other")):
         status, _, complained = tried("train", "--resume", folder, f"--{name}", value)
         assert (status, f"leave out --{name}, or start a new run" in complained) == (2, True)

@@ -37,17 +37,17 @@ YUM = load_game("yum")
 
 # Every call of `hasattr` and `getattr` in the package, by file, with its reason. None is on a policy.
 ALLOWED = {
-    "agents/cli/session.py": {"getattr(config, name)"},  # the settings with these names
-    "agents/training/trainer.py": {"hasattr(self, 'model')"},  # its model does not exist while the model is made
+    "agents/__init__.py": {"getattr(importlib.import_module(LAZY[name]), name)"},  # what the package imports when asked
+    "agents/training/validation.py": {"getattr(config, name)"},  # the settings with these names
     "agents/training/vec_env.py": {"getattr(self, attr_name)"},  # `get_attr` of Stable-Baselines3 names an attribute
     "envs/__init__.py": {"getattr(importlib.import_module(LAZY[name]), name)"},  # what the package imports when asked
     "envs/api/aec.py": {"getattr(kept, 'dtype', None)"},  # the caller's object may be of any type
     "envs/core/batch.py": {"hasattr(os, 'register_at_fork')"},  # Windows does not have it
     "envs/core/kernel.py": {  # whether a function is compiled; Numba's type has no base class to ask for
-        "getattr(cell.cell_contents, 'py_func', cell.cell_contents)",
         "getattr(function, 'py_func', function)",
         "hasattr(value, 'py_func')",
     },
+    "envs/core/kernel_cache.py": {"getattr(cell.cell_contents, 'py_func', cell.cell_contents)"},  # as above
     "envs/testing.py": {"hasattr(env, 'clone')"},  # the caller's environment may be of any type
 }
 

@@ -838,7 +838,7 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
     run_command.run(config, None, out)
     folder = tmp_path / "my runs" / "yum"
     lines = said.getvalue().splitlines()
-    assert lines[0] == f"Yum, 2 seats, reward score: {folder}"
+    assert lines[0] == f"Yum, 2 players, reward score: {folder}"
     assert [line.split()[0] for line in lines if line[:11].strip().isdigit()] == ["256", "512"]
     assert lines[-1] == f"Play against it:  fivedice play yum --opponents '{folder / 'best.safetensors'}'"
     ((_, _, contenders, _),) = tables
@@ -854,7 +854,7 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
     run_command.run(again, None, out)
     lines = said.getvalue().splitlines()
     folder = tmp_path / "my runs" / "again"
-    assert f"Yum, 1 seat, reward score: {folder}" in lines
+    assert f"Yum, 1 player, reward score: {folder}" in lines
     assert lines[-1] == f"Evaluate it again:  fivedice evaluate yum '{folder / 'best.safetensors'}'"
     free = optimum(load_game("yum"), load_game("yum").make_options(1, {"zeros": "free"}))
     assert [entry[2] for entry in given[1:]] == [free, free]
