@@ -933,7 +933,7 @@ def test_observation__every_piece_is_what_it_means_to_every_seat(name: str) -> N
 
 
 # Those that never come near their upper end: chips to be expected of staying are few.
-SMALL_PIECES = {"more"}
+SMALL_FIELDS = {"more"}
 
 
 def assert_not_blind(layout: Layout, seen: dict[str, list[NDArray[np.float32]]]) -> None:
@@ -944,7 +944,7 @@ def assert_not_blind(layout: Layout, seen: dict[str, list[NDArray[np.float32]]])
         assert len(np.unique(values)) > 1, f"{field.name} is always {values[0]}"
         assert values.min() <= field.low + (field.high - field.low) / 4, f"{field.name} never comes near {field.low}"
         middle = (field.low + field.high) / 2
-        assert values.max() > middle or field.name in SMALL_PIECES, f"{field.name} is never above {middle}"
+        assert values.max() > middle or field.name in SMALL_FIELDS, f"{field.name} is never above {middle}"
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if load_game(name).observe_throw is not None])
@@ -995,7 +995,7 @@ def test_useful__is_what_a_player_keeps(card: int, dice: tuple[int, ...], kept: 
 
 # Layouts.
 
-PIECES = (
+FIELDS = (
     Field("first", (2,), 0, 1, "two numbers"),
     Field("second", (2, 3), -1, 0.5, "a small table"),
     Field("third", (1,), -0.25, 0, "one number"),
@@ -1003,8 +1003,8 @@ PIECES = (
 
 
 def test_layout__finds_pieces_by_name() -> None:
-    layout = Layout(list(PIECES))
-    assert layout.fields == PIECES
+    layout = Layout(list(FIELDS))
+    assert layout.fields == FIELDS
     assert [field.size for field in layout.fields] == [2, 6, 1]
     assert layout.size == 9
     assert layout.places == {"first": slice(0, 2), "second": slice(2, 8), "third": slice(8, 9)}
@@ -1023,7 +1023,7 @@ def test_layout__finds_pieces_by_name() -> None:
 
 
 def test_layout__bounds_are_those_of_the_pieces() -> None:
-    low, high = Layout(list(PIECES)).bounds()
+    low, high = Layout(list(FIELDS)).bounds()
     assert low.tolist() == [0, 0, -1, -1, -1, -1, -1, -1, -0.25]
     assert high.tolist() == [1, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0]
     assert low.dtype == high.dtype == np.float32
@@ -1033,18 +1033,18 @@ OTHER = {"name": "other", "shape": (3, 2), "low": -0.5, "high": 0.75, "meaning":
 
 
 def test_layout__digest_changes_with_all_that_a_network_was_trained_on() -> None:
-    digest = Layout(list(PIECES)).digest
-    assert Layout([replace(field) for field in PIECES]).digest == digest
-    assert Layout([replace(field, meaning="in other words") for field in PIECES]).digest == digest
+    digest = Layout(list(FIELDS)).digest
+    assert Layout([replace(field) for field in FIELDS]).digest == digest
+    assert Layout([replace(field, meaning="in other words") for field in FIELDS]).digest == digest
     assert {field.name for field in fields(Field)} == set(OTHER), "a field of Field has no case"
     others = [
-        [replace(field, **{field: other}) if field == changed else field for field in PIECES]
-        for field, other in OTHER.items()
-        for changed in PIECES
-        if field != "meaning"
+        [replace(field, **{attribute: other}) if field == changed else field for field in FIELDS]
+        for attribute, other in OTHER.items()
+        for changed in FIELDS
+        if attribute != "meaning"
     ]
-    others += [list(order) for order in itertools.permutations(PIECES) if order != PIECES]
-    others += [list(PIECES[1:]), list(PIECES[:-1]), [*PIECES, PIECES[0]]]
+    others += [list(order) for order in itertools.permutations(FIELDS) if order != FIELDS]
+    others += [list(FIELDS[1:]), list(FIELDS[:-1]), [*FIELDS, FIELDS[0]]]
     digests = [Layout(fields).digest for fields in others]
     assert len({digest, *digests}) == 1 + len(others)
 

@@ -1,12 +1,16 @@
 """The pages of the games: their tables are the code's."""
 
+import contextlib
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fivedice.agents import load
 from fivedice.envs import GAMES, load_game
+from fivedice.envs.api.transcript import parse, replay
 from fivedice.envs.display.page import action_rows, main, tables, with_tables
 
 ROOT = Path(__file__).parents[2]
@@ -70,6 +74,26 @@ def test_tables__are_what_the_game_declares(name: str) -> None:
     assert [row[2] for row in rewards[1:]] == ["default with 2 seats or more", "default with 1 seat", ""]
     assert chosen[0] == ["option", "values, the default first", "meaning"]
     assert chosen[1:] == [[f"`{option.name}`", option.valid, option.meaning] for option in game.rules.OPTIONS]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_page__shows_a_turn_that_was_played(name: str) -> None:
+    """The lines of the example are those of a golden transcript, and its board is drawn after one of them."""
+    text = (ROOT / "envs" / name / "README.md").read_text("utf-8")
+    example = text.partition("## A turn, step by step")[2]
+    told, board = re.findall(r"^```\n(.*?)^```$", example, re.DOTALL | re.MULTILINE)[:2]
+    boards = []
+    for path in sorted((ROOT / "tests" / "golden").glob(f"{name}-*.txt")):
+        golden = parse(path.read_text("utf-8"))
+        before, found, _ = "\n".join([*golden.lines, ""]).partition(told)
+        if found:
+            first = before.count("\n")
+            for end in range(first + 1, first + 1 + told.count("\n")):
+                with contextlib.suppress(ValueError):  # a throw that the next line tells
+                    game = replay(replace(golden, lines=golden.lines[:end], numbers=golden.numbers[:end])).env
+                    boards.append(game.game.render(game.get_state().state[0], game.options_record))
+    assert boards, "the turn is in no golden transcript"
+    assert board.rstrip("\n") in boards
 
 
 def test_action_rows__begin_anew_with_each_first_word_and_list_up_to_twelve() -> None:

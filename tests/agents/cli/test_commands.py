@@ -328,6 +328,7 @@ def test_train__a_refusal_leaves_the_name_free(run: Run, tmp_path: Path) -> None
 
 def test_train__a_folder_without_a_run_is_told_from_one_to_go_on_with(run: Run, tmp_path: Path) -> None:
     (tmp_path / "it").mkdir()
+    (tmp_path / "it" / "notes.txt").touch()
     _, _, complained = run("train", "--runs", tmp_path, "--name", "it")
     assert "exists already and holds nothing that can be resumed; remove it, or choose another --name" in complained
     (tmp_path / "it" / "resume.safetensors").touch()

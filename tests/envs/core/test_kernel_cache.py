@@ -84,7 +84,7 @@ def test_cache__compiles_once_for_each_way_and_again_after_an_edit(project: Copy
     assert project.run() == (63 + 25, COMPILED)
     assert project.run(NUMBA_BOUNDSCHECK="1") == (63 + 25, COMPILED)
     assert project.run() == (63 + 25, LOADED)  # neither throws the other's away
-    project.edit("envs/yum/rules.py", "        points += BONUS", "        points -= BONUS")
+    project.edit("envs/yum/rules.py", "return BONUS if has_bonus", "return-BONUS if has_bonus")
     assert project.run() == (63 - 25, COMPILED)
     assert project.run() == (63 - 25, LOADED)
 

@@ -493,10 +493,9 @@ def test_render__shows_who_stands_where() -> None:
     ]
 
 
-def test_render__draws_the_board_of_the_page() -> None:
+def test_place__finds_the_next_free_column() -> None:
     seats = {"Mickey": 4, "Minnie": 4, "Donald": 0, "Goofy": 4}, {"Mickey": 5, "Donald": 0, "Daisy": 3, "Goofy": 3}
     table = Table("1 Mickey 2 Minnie 1 Daisy 1 Clubhouse", 2, seats, player=1)
-    assert f"```\n{GAME.render(table.state, table.options)}\n```" in PAGE.read_text()
     assert table.throw("2 Minnie 1 Clubhouse 2 Daisy").place("Minnie") == 3
     table = Table("3 Minnie 1 Clubhouse 1 Daisy", 0, seats, player=1)
     assert table.place("Minnie") == 3
