@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: train test lint bench mutants clean help
+.PHONY: train test lint docs bench mutants clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -23,6 +23,11 @@ lint: $(INSTALLED)  ## ruff and mypy
 	@for name in envs agents configs; do ln -sfn ../../../$$name build/typing/fivedice/$$name; done
 	@for name in __init__ __main__; do ln -sfn ../../../package/$$name.py build/typing/fivedice/$$name.py; done
 	MYPYPATH=build/typing $(BIN)/mypy -p fivedice
+
+docs: $(INSTALLED)  ## the documentation as HTML in build/docs; warnings are errors
+	$(BIN)/pip install -qq --disable-pip-version-check -r requirements-docs.txt
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+	@echo "Open build/docs/index.html"
 
 bench: $(INSTALLED)  ## the speed ratios of benchmarks/ (installs their peers first)
 	$(BIN)/pip install -qq --disable-pip-version-check -r requirements-bench.txt

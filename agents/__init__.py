@@ -1,10 +1,65 @@
-"""The players: policies, checkpoints, training, matches, and the command line."""
+"""Policies, checkpoints, training, evaluation, and the command line.
+
+The names below are public; modules and all other names may change without notice. Except for `load` they are imported
+when they are used: `train` and `SeatVecEnv` need torch and Stable-Baselines3 (``pip install "fivedice[train]"``).
+"""
 
 if __name__ != "fivedice.agents":
     raise ImportError(
         "import this package as 'fivedice.agents', after 'pip install -e .'; 'agents' is only the folder's name"
     )
 
+import importlib
+from typing import TYPE_CHECKING
+
 from fivedice.agents.policies.registry import load
 
-__all__ = ["load"]
+if TYPE_CHECKING:
+    from fivedice.agents.evaluation.match import evaluate
+    from fivedice.agents.policies.checkpoint import save_checkpoint
+    from fivedice.agents.policies.protocols import (
+        BoundToGame,
+        ChecksGame,
+        HasActionFeatures,
+        HasActionProbabilities,
+        HasActionValues,
+        Policy,
+    )
+    from fivedice.agents.training.config import TrainConfig
+    from fivedice.agents.training.run import train
+    from fivedice.agents.training.vec_env import SeatVecEnv
+
+PROTOCOLS = ("BoundToGame", "ChecksGame", "HasActionFeatures", "HasActionProbabilities", "HasActionValues", "Policy")
+LAZY = {
+    **dict.fromkeys(PROTOCOLS, "fivedice.agents.policies.protocols"),
+    "SeatVecEnv": "fivedice.agents.training.vec_env",
+    "TrainConfig": "fivedice.agents.training.config",
+    "evaluate": "fivedice.agents.evaluation.match",
+    "save_checkpoint": "fivedice.agents.policies.checkpoint",
+    "train": "fivedice.agents.training.run",
+}
+
+__all__ = [
+    "BoundToGame",
+    "ChecksGame",
+    "HasActionFeatures",
+    "HasActionProbabilities",
+    "HasActionValues",
+    "Policy",
+    "SeatVecEnv",
+    "TrainConfig",
+    "evaluate",
+    "load",
+    "save_checkpoint",
+    "train",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *LAZY]

@@ -19,7 +19,7 @@ from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.chance import new_script, new_streams
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.random_play import pick, pick_one, play_random
-from fivedice.envs.yum import rules
+from fivedice.envs.yum import lookup as rules
 
 GAME = load_game("yum")
 SIZES = (512, 1024, 2048, 4096, 8192, 16384, 65536)

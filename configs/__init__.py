@@ -1,1 +1,1 @@
-"""Configurations of training runs, found by name: ``fivedice train --config yum-smoke``."""
+"""Configurations of training runs. Use one by name: ``fivedice train --config yum-smoke``."""

@@ -46,6 +46,10 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(LAZY[name]), name)
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *LAZY]
+
+
 def load_game(name: str) -> "Game":
     """Return the declaration of a game.
 

@@ -342,7 +342,7 @@ def _check_rules(game: Game, options: Options, seed: int) -> None:
         game.observe(states[0], options, mover, shown)
         action = int(generator.choice(legal))
         rules.apply(states[0], options, action, (streams[0], script))
-        if action < game.num_keeps:
+        if game.observe_throw is not None and action < game.num_keeps:
             _check_throw(game, states[0], options, mover, shown)
     _expect(int(rules.current_player(states[0])) == mover, "after the end, current_player is not the last mover")
     if options == game.make_options(num_players):

@@ -1,6 +1,6 @@
 """The command line: ``fivedice list | info | train | report | evaluate | tournament | play | …``.
 
-Each command is a file; importing it adds the command to the app.
+Each command is one file of this package. Importing the file adds the command to `app`.
 """
 
 from fivedice.agents.cli import evaluate, exploit, info, list, play, report, solve, tournament, train

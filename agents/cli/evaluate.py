@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, table_for
+from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, game_setup
 from fivedice.agents.policies.registry import load_all
 from fivedice.agents.reports.evaluation import show_evaluation
 from fivedice.agents.training.config import whole
@@ -17,41 +17,41 @@ def evaluate_policies(
     games: Annotated[int, whole(least=2)] = 4000,
     num_players: NumPlayers = None,
     seed: Seed = 0,
-    sampled: bool = False,
+    deterministic: bool = True,
     luck: bool = True,
     breakdown: bool = False,
     plot: Path | None = None,
     options: GameOptions = None,
 ) -> None:
-    """Play policies against each other, seats rotated, and show points and wins with their 95 % intervals.
+    """Play policies against each other with seats rotated, and show points and win rates with 95 % intervals.
 
     Parameters
     ----------
     game
-        What is played, as yum.
+        The game, for example yum; see `fivedice list`.
     policies
-        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES), or checkpoint files; one is enough to
-        see its points.
+        Any of random, greedy, optimal, rollout (or rollout:BASE:GAMES) and checkpoint files. One policy shows its
+        points; two or more also play against each other.
     games
-        How many games each pairing plays; every deal of dice is played once from each seat.
+        Number of games of each pairing. Each dice seed is played once from every seat.
     num_players
-        Number of players. The first checkpoint's, or the game's default, if not given.
+        Number of players. Default: as in the first checkpoint, else the game's default.
     seed
-        Of dice and of what is random in policies.
-    sampled
-        Checkpoints draw from their probabilities instead of playing their likeliest action.
+        Random seed for dice and policies.
+    deterministic
+        Checkpoints play their most probable action. With --no-deterministic they sample from their probabilities.
     luck
-        Where the game is solved, show the results with the luck of the dice taken out too. Takes some time.
+        If the game is solved, also show luck-adjusted results, which have narrower intervals. This takes longer.
     breakdown
-        Show where the points go, beside exact play where the game is solved.
+        Show the mean points in each row of the score sheet, and, if the game is solved, those of optimal play.
     plot
-        A .png, .svg or .pdf file to draw that in.
+        Draw the breakdown into this .png, .svg or .pdf file.
     """
     spec = load_game(game)
     if not policies:
-        raise ValueError("name at least one policy: random, greedy, optimal, rollout or a checkpoint file")
-    contenders = load_all(policies, deterministic=not sampled)
-    num_players, chosen = table_for(spec, contenders.values(), num_players, options)
+        raise ValueError("no policy given; name at least one of random, greedy, optimal, rollout or a checkpoint file")
+    contenders = load_all(policies, deterministic=deterministic)
+    num_players, chosen = game_setup(spec, contenders.values(), num_players, options)
     show_evaluation(
         console,
         spec,

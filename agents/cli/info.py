@@ -13,7 +13,7 @@ from fivedice.envs.core.option import written
 
 @app.command
 def info(file: Path) -> None:
-    """Show what a checkpoint plays, how it came about and how well it did.
+    """Show the card of a checkpoint: its game, its training settings and its results.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ def info(file: Path) -> None:
             value = "\n".join(f"{key} {shown(item)}" for key, item in value.items()) or "none"
         table.add_row(_plain(name), _plain(str(value)))
     console.print(table)
-    load(file)  # refuses one that is damaged, or that this version cannot play
+    load(file)  # raises an error if the file is damaged or cannot be played by this version
 
 
 def _plain(text: str) -> Text:
-    """A stranger's text, with what a terminal would take for commands written out."""
+    """Text from a file that may not be trusted, with control characters escaped."""
     return Text("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text))
 
 

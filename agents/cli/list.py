@@ -8,12 +8,14 @@ from fivedice.envs import GAMES, load_game
 
 @app.command(name="list")
 def list_games() -> None:
-    """Show the games, their ids, seats and options."""
+    """Show the games with their ids, numbers of players and options."""
     for name in GAMES:
         game = load_game(name)
-        seats = f"{game.min_players} to {game.max_players} seats, {game.default_players} by default"
+        players = f"{game.min_players} to {game.max_players} players, {game.default_players} by default"
         table = Table("option", "values, the default first", "meaning", title_justify="left")
-        table.title = f"{name}: {game.title}, {seats}\nids {game.aec_id} (PettingZoo), {game.gymnasium_id} (Gymnasium)"
+        table.title = (
+            f"{name}: {game.title}, {players}\nids {game.aec_id} (PettingZoo), {game.gymnasium_id} (Gymnasium)"
+        )
         for option in game.rules.OPTIONS:
             table.add_row(option.name, option.valid, option.meaning)
         console.print(table)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from fivedice.agents.cli.app import GameOptions, NumPlayers, app, console, table_for
+from fivedice.agents.cli.app import GameOptions, NumPlayers, app, console, game_setup
 from fivedice.agents.policies.registry import load
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
@@ -28,35 +28,36 @@ def play(
     Parameters
     ----------
     game
-        What is played, as yum.
+        The game, for example yum; see `fivedice list`.
     opponents
-        Who sits in the other seats, in turn order after yours: random, greedy, optimal, rollout (or rollout:BASE:GAMES)
-        or checkpoint files. One for all of them, or one each; greedy if not given.
+        The policies in the other seats, in turn order after you: random, greedy, optimal, rollout (or
+        rollout:BASE:GAMES) or checkpoint files. One policy plays all other seats; else give one for each. Default:
+        greedy.
     num_players
-        Number of players. The first checkpoint's, or the game's default, if not given.
+        Number of players. Default: as in the first checkpoint, else the game's default.
     seat
-        Your seat in turn order, from 0. In some games the dice say who begins.
+        Your seat, from 0. Seats are in turn order; in some games the dice decide who begins.
     seed
-        Play this seed's dice; new ones if not given.
+        Random seed for the dice and opponents. Default: other dice in every game.
     advice
-        Show what each choice is worth: under exact play where the game is solved, else by rollout.
+        Show the value of each choice: from optimal play if the game is solved, else from a rollout.
     adviser
-        Who gives the advice: optimal, greedy (of what this turn can give), or a rollout, as rollout:greedy:64, which
-        shows the mean lead in games played on.
+        Which values to show: optimal (expected final points or chance to win), greedy (expected points of this turn),
+        or rollout:greedy:64 (mean final lead in 64 simulated games).
     """
     from fivedice.agents.cli.terminal import find_adviser, play_game
 
     spec = load_game(game)
-    rivals = [load(name) for name in opponents or ["greedy"]]
-    num_players, chosen = table_for(spec, rivals, num_players, options)
+    policies = [load(name) for name in opponents or ["greedy"]]
+    num_players, chosen = game_setup(spec, policies, num_players, options)
     if opponents and spec.make_options(num_players, chosen)["num_players"] == 1:
-        raise ValueError("nobody else sits at a table of one seat; leave out --opponents, or use more --num-players")
+        raise ValueError("a game with one player has no opponents; leave out --opponents, or raise --num-players")
     if sys.stdin is None:
-        raise ValueError("standard input is closed, and there your choices are read; run it in a terminal")
+        raise ValueError("standard input is closed; run this command in a terminal, where you type your choices")
     advised = find_adviser(spec, num_players, chosen, adviser) if advice or adviser is not None else None
     play_game(
         spec,
-        rivals,
+        policies,
         console,
         num_players=num_players,
         seat=seat,

@@ -1,4 +1,4 @@
-"""``fivedice report``: a training run as a page."""
+"""``fivedice report``: a page about a training run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,23 +10,24 @@ from fivedice.agents.training.config import whole
 
 @app.command(name="report")
 def report_run(run: Path, *, out: Path | None = None, games: Annotated[int, whole(least=20)] = 1000) -> None:
-    """Show a training run as one HTML page that needs nothing else, and its pictures as PNGs.
+    """Write a report on a training run: one self-contained HTML page, and its plots as PNG files.
 
     Parameters
     ----------
     run
-        The folder of a run.
+        The folder of the run.
     out
-        The folder for the page; report in the run's own, if not given.
+        Folder for the page. Default: the folder report in the folder of the run.
     games
-        How many games are played for each yardstick, and for where the points go.
+        Number of games to play for each baseline and for the score breakdown.
     """
     for name, extra in (("matplotlib", "plot"), ("tensorboard", "train")):
         needs_module(name, extra)
-    from fivedice.agents.reports.run_page import read_run, write_report
+    from fivedice.agents.reports.run_data import read_run
+    from fivedice.agents.reports.run_page import write_report
 
-    told = read_run(run)
+    training_run = read_run(run)
     folder = run / "report" if out is None else out
     refuse_file(folder, "the report")
-    for path in write_report(told, folder, games=games):
+    for path in write_report(training_run, folder, games=games):
         console.print(path, highlight=False, soft_wrap=True)

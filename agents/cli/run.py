@@ -73,9 +73,9 @@ class Bar:
 
     def started(self, training: Training) -> None:
         """Print which run it is."""
-        seats = f"{training.num_players} seat{'s' * (training.num_players > 1)}"
+        players = f"{training.num_players} player{'s' * (training.num_players > 1)}"
         reward = training.env.table.batch.reward
-        self._console.print(f"{training.game.title}, {seats}, reward {reward}: {training.folder}", soft_wrap=True)
+        self._console.print(f"{training.game.title}, {players}, reward {reward}: {training.folder}", soft_wrap=True)
 
     def updated(self, update: Update) -> None:
         """Show an update in the bar, and print its evaluation."""

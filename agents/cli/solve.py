@@ -7,14 +7,14 @@ from fivedice.envs import load_game
 
 @app.command
 def solve(game: str = "yum", *, num_players: NumPlayers = None, options: GameOptions = None) -> None:
-    """Show the exact value of a game, where it is solved.
+    """Compute the exact value of a game under optimal play, if the game is solved.
 
     Parameters
     ----------
     game
-        What is solved, as yum.
+        The game, for example yum; see `fivedice list`.
     num_players
-        Number of players; the game's default if not given.
+        Number of players. Default: the game's default.
     """
     spec = load_game(game)
     record = spec.make_options(num_players, spec.parse_options(options or {}))

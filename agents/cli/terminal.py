@@ -1,7 +1,7 @@
 """A game in the terminal: a person in one seat, policies in the others."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,41 +9,44 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
-from fivedice.agents.policies.baselines import OPTIMAL, OfEachGame, is_solved, value_in_words
+from fivedice.agents.policies.baselines import OPTIMAL, is_solved, policy_for, value_in_words
+from fivedice.agents.policies.protocols import ChecksGame, HasActionValues, Policy
 from fivedice.agents.policies.registry import ROLLOUT, load
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.spec import Game
-from fivedice.envs.core.view import Policy, View
+from fivedice.envs.core.view import View
+
+HELP = """\
+Type the number of a choice ({}), its words ({}), or a part of the words that no other choice has.
+If several choices have the same effect, such as keeping either of two equal dice, the list shows only one of them.
+Type q to quit."""
 
 
 class Quit(Exception):
-    """The person has left the table."""
-
-
-@runtime_checkable
-class Adviser(Protocol):
-    """Knows what each legal action is worth."""
-
-    def action_values(self, view: View) -> NDArray[np.float64]:
-        """(N, num_actions) float64 for a view of N decisions."""
+    """The person wants to stop playing."""
 
 
 class Person:
-    """Asks at the terminal for each decision.
+    """A policy that asks a person at the terminal for each decision.
 
     Args:
-        console: where.
-        adviser: whose values are shown beside the choices, the best choice marked; None for no advice.
+        console: the terminal.
+        adviser: a policy whose action values are shown beside the choices, with the best choice marked; None for no
+            advice.
     """
 
     name = "you"
 
-    def __init__(self, console: Console, adviser: Adviser | None = None) -> None:
+    def __init__(self, console: Console, adviser: HasActionValues | None = None) -> None:
         self._console = console
         self._adviser = adviser
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """One action for each row, (N,) int64, asked one after the other."""
+        """A legal action for each decision, (N,) int64, asked for one after the other.
+
+        Raises:
+            Quit: the person wants to stop, or the input has ended.
+        """
         return np.array([self._ask(view, row) for row in range(len(view))], np.int64)
 
     def _ask(self, view: View, row: int) -> int:
@@ -58,11 +61,15 @@ class Person:
         self._console.print(Columns(names, equal=True, column_first=True, padding=(0, 3)))
         while True:
             try:
-                answer = self._console.input("Your choice, by number or in words (q to leave): ").strip()
+                answer = self._console.input("Your choice, by number or in words (? for help, q to quit): ").strip()
             except EOFError:
                 raise Quit from None
             if answer.lower() in ("q", "quit"):
                 raise Quit
+            if answer in ("?", "help"):
+                first = next(iter(choices))
+                self._console.print(HELP.format(first, choices[first]), highlight=False, markup=False)
+                continue
             action = understand(answer, choices, view.masks[row])
             if isinstance(action, int):
                 return action
@@ -70,7 +77,7 @@ class Person:
 
 
 def distinct_choices(view: View, row: int) -> dict[int, str]:
-    """Each legal action in words; of actions that come to the same, such as keeping either of two fives, the first."""
+    """The legal actions in words; of equivalent actions, such as keeping one or the other of two fives, the first."""
     choices: dict[int, str] = {}
     for action in np.flatnonzero(view.masks[row]).tolist():
         name = view.game.name_action(view.states[row], view.options, action)
@@ -80,82 +87,84 @@ def distinct_choices(view: View, row: int) -> dict[int, str]:
 
 
 def understand(answer: str, choices: dict[int, str], mask: NDArray[np.int8]) -> int | str:
-    """The action that an answer means, or one sentence that says why it means none."""
+    """The action that an answer means, or an error message of one sentence."""
+    first = next(iter(choices))
     if answer.isdecimal() and len(answer) < 10:
         action = int(answer)
         if action < len(mask) and mask[action]:
             return action
-        return f"{action} is not one of your choices; type a number from the list, such as {next(iter(choices))}."
+        return f"{action} is not a choice; type a number from the list ({first})."
     said = " ".join(answer.lower().split())
     if not said:
-        return "Nothing was typed; type a number from the list."
+        return f"You typed nothing; type a number from the list ({first})."
     exact = [action for action, name in choices.items() if name.lower() == said]
     matching = exact or [action for action, name in choices.items() if said in name.lower()]
     if len(matching) == 1:
         return matching[0]
     if matching:
-        return f"{answer!r} could be {' or '.join(choices[action] for action in matching)}; say which."
-    return (
-        f"{answer!r} is not one of your choices; type a number or words from the list, such as {next(iter(choices))}."
-    )
+        return f"{answer!r} could mean {' or '.join(choices[action] for action in matching)}; type more of the words."
+    return f"{answer!r} is not a choice; type a number from the list ({first}) or its words ({choices[first]})."
 
 
-def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], name: str | None) -> Adviser:
-    """Who says what choices are worth: the policy of this name, or exact play if it is solved, or else a rollout.
+def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], name: str | None) -> HasActionValues:
+    """The policy that advises: that of this name; without a name, optimal play if the game is solved, else a rollout.
 
     Raises:
-        ValueError: the policy of this name knows no values, or not at this table.
+        ValueError: the policy of this name has no action values, or cannot play this game or these options.
     """
     record = game.make_options(num_players, options)
     if name is None:
         name = OPTIMAL.name if is_solved(game, record) else ROLLOUT
-    adviser = load(name)
-    if adviser is OPTIMAL:
-        value_in_words(game, record)  # refuses a game that is not solved
-    if isinstance(adviser, OfEachGame):
-        adviser = adviser.of(game)
-    if not isinstance(adviser, Adviser):
-        raise ValueError(
-            f"{name!r} does not tell what choices are worth in {game.title}; use 'optimal' or a rollout as adviser"
-        )
-    check = getattr(adviser, "check", None)
-    if check is not None:
-        check(game, record)
+    policy = load(name)
+    if policy is OPTIMAL:
+        value_in_words(game, record)  # raises a ValueError if the game is not solved
+    adviser = policy_for(policy, game)
+    if not isinstance(adviser, HasActionValues):
+        raise ValueError(f"{name!r} has no action values in {game.title}; use 'optimal' or a rollout as adviser")
+    if isinstance(adviser, ChecksGame):
+        adviser.check(game, record)
     return adviser
 
 
 def play_game(
     game: Game,
-    rivals: Sequence[Policy],
+    opponents: Sequence[Policy],
     console: Console,
     *,
     num_players: int | None = None,
     seat: int = 0,
     seed: int | None = None,
-    adviser: Adviser | None = None,
+    adviser: HasActionValues | None = None,
     options: dict[str, Any] | None = None,
 ) -> None:
-    """Play one game to its end, or until the person leaves.
+    """Play one game to its end, or until the person quits.
 
     Args:
-        game: what is played.
-        rivals: one policy for all other seats, or one for each in turn order after the person's.
-        console: where.
+        game: the game.
+        opponents: one policy for all other seats, or one for each in turn order after the person's seat.
+        console: the terminal.
         num_players, seed, options: as for `Batch`.
-        seat: the person's.
-        adviser: whose values are shown beside the choices; None for no advice.
+        seat: the person's seat.
+        adviser: a policy whose action values are shown beside the choices; None for no advice.
+
+    Raises:
+        ValueError: the seat does not exist, or the number of opponents is wrong.
     """
     batch = Batch(game, 1, num_players=num_players, **(options or {}))
     players = batch.num_players
     if not 0 <= seat < players:
-        raise ValueError(f"seat={seat} is not at this table; use 0 to {players - 1}")
-    if len(rivals) not in (1, players - 1) and players > 1:
-        others = "1 other seat" if players == 2 else f"{players - 1} other seats"
-        raise ValueError(f"--opponents names {len(rivals)} policies for {others}; give one for each, or one")
+        raise ValueError(f"--seat {seat} does not exist in a game with {players} players; use 0 to {players - 1}")
+    if len(opponents) not in (1, players - 1) and players > 1:
+        others = "is only 1 other seat" if players == 2 else f"are {players - 1} other seats"
+        needed = len(opponents) + 1
+        more = f", or play with --num-players {needed}" if needed <= game.max_players else ""
+        raise ValueError(
+            f"--opponents lists {len(opponents)} policies, but there {others}; list one for all or one for each{more}"
+        )
     person = Person(console, adviser)
     policies: list[Policy] = [person] * players
     for turn in range(1, players):
-        policies[(seat + turn) % players] = rivals[(turn - 1) % len(rivals)]
+        policies[(seat + turn) % players] = opponents[(turn - 1) % len(opponents)]
     batch.reset(seed)
     console.print(f"You are player_{seat}.", highlight=False)
     try:
@@ -167,8 +176,8 @@ def play_game(
                 console.print(f"player_{mover} ({policies[mover].name}): {said}", style="dim", highlight=False)
             batch.step(action, restart=False)
     except Quit:
-        console.print("You have left the table.")
+        console.print("You have quit the game.")
         return
     console.print(Text(game.render(batch.states[0], batch.options)))
     _, won = batch.results(batch.all_rows)
-    console.print("You won!" if won[0, seat] else "You did not win this time.", style="bold")
+    console.print("You won!" if won[0, seat] else "You did not win.", style="bold")

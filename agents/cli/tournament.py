@@ -1,9 +1,9 @@
-"""``fivedice tournament``: policies at every table."""
+"""``fivedice tournament``: policies in every combination."""
 
 from pathlib import Path
 from typing import Annotated
 
-from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, needs_module, table_for
+from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, game_setup, needs_module
 from fivedice.agents.policies.registry import load_all
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
@@ -17,43 +17,44 @@ def play_tournament(
     num_players: NumPlayers = None,
     seed: Seed = 0,
     workers: Annotated[int, whole(least=1, most=1024)] = 1,
-    sampled: bool = False,
+    deterministic: bool = True,
     out: Path | None = None,
     options: GameOptions = None,
 ) -> None:
-    """Rate policies by games at every table that they can make, every seat order and the same dice for all.
+    """Rate policies: play all combinations in all seating orders with the same dice.
 
-    Writes tables of results as JSON and CSV, and a heat map. A tournament that was stopped goes on by the same command;
-    with more games or more policies it keeps the games that it has.
+    Writes the results as JSON and CSV, and a heat map. The same command continues a stopped tournament. With more games
+    or policies, only the new games are played.
 
     Parameters
     ----------
     game
-        What is played, as yum.
+        The game, for example yum; see `fivedice list`.
     policies
-        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES), or checkpoint files.
+        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES) and checkpoint files.
     games
-        How many games each table plays, or a little more: all seat orders equally often.
+        Number of games of each combination of policies, rounded up so that all seating orders are equally frequent.
     num_players
-        Number of players, two or more. The first checkpoint's, or the game's default, if not given.
+        Number of players, 2 or more. Default: as in the first checkpoint, else the game's default.
     seed
-        Of dice and of what is random in policies.
+        Random seed for dice and policies.
     workers
-        How many processes play. Results do not depend on it.
-    sampled
-        Checkpoints draw from their probabilities instead of playing their likeliest action.
+        Number of processes. The results do not depend on it.
+    deterministic
+        Checkpoints play their most probable action. With --no-deterministic they sample from their probabilities.
     out
-        The folder for the results; tournaments/GAME-N-players if not given.
+        Folder for the results. Default: tournaments/GAME-N-players.
     """
     from fivedice.agents.evaluation.ranking import rank
-    from fivedice.agents.evaluation.tournament import Tournament, ask_once, contender, play_tournament
+    from fivedice.agents.evaluation.schedule import Tournament, contender
+    from fivedice.agents.evaluation.tournament import ask_once, play_tournament
     from fivedice.agents.reports.tables import progress_bar
     from fivedice.agents.reports.tournament_page import PICTURE, tournament_tables, write_results
 
     spec = load_game(game)
     needs_module("choix", "arena")
-    named = load_all(policies, deterministic=not sampled)
-    num_players, chosen = table_for(spec, named.values(), num_players, options)
+    named = load_all(policies, deterministic=deterministic)
+    num_players, chosen = game_setup(spec, named.values(), num_players, options)
     record = spec.make_options(num_players, chosen)
     tournament = Tournament(
         spec.name,
@@ -62,7 +63,7 @@ def play_tournament(
         seed,
         games,
         tuple(contender(label, name) for label, name in zip(named, policies, strict=True)),
-        sampled,
+        sampled=not deterministic,
     )
     ask_once(tournament, named)
     folder = Path("tournaments") / f"{spec.name}-{tournament.num_players}-players" if out is None else out

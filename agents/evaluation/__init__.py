@@ -1,1 +1,1 @@
-"""How strong policies are: matches, tournaments, ratings, and results without luck."""
+"""Evaluation of policies: matches, tournaments, ratings, and luck-adjusted results."""

@@ -1,10 +1,10 @@
-"""Where points go, row by row of a score sheet: what each contender writes, and how it differs from exact play.
+"""Score breakdown: what a policy scores in each row of a game's score sheet.
 
-A game has such a table if there is ``agents/games/<game>/breakdown.py``, with a `ScoreSheet` named ``SCORE_SHEET``.
+A game supports it if the module ``agents/games/<game>/breakdown.py`` defines a `ScoreSheet` named ``SCORE_SHEET``.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,13 @@ from fivedice.envs.core.view import View
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure of each row.
+    """A statistic that is computed for each row of a score sheet.
 
     Args:
-        name: what it is, as a heading.
-        is_share: whether it goes from 0 to 1 and is shown in percent.
-        adds_up: whether its sum over the rows means something.
-        only_row: the one row that has it; None where most rows do.
+        name: the heading in tables and plots.
+        is_share: whether it is a fraction from 0 to 1, which is shown in percent.
+        adds_up: whether the sum over all rows is meaningful.
+        only_row: the only row that has this statistic; None if most rows have it.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Measure:
 
 
 class ScoreSheet(Protocol):
-    """What a game writes down.
+    """The score sheet of a game.
 
     Attributes:
-        rows: the rows of its sheet, such as boxes. In every game each seat writes every row once.
-        measures: what is counted of each.
+        rows: the names of the rows, for example the boxes of Yum. Each seat fills every row once per game.
+        measures: the statistics of each row.
     """
 
     rows: tuple[str, ...]
@@ -46,28 +46,48 @@ class ScoreSheet(Protocol):
     def entries(
         self, view: View, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-        """What `actions` (N,) write.
+        """The entries on the score sheet that N actions cause.
+
+        Args:
+            view: N decisions.
+            actions: int64 (N,), the chosen actions.
 
         Returns:
-            (K,) which of the N decisions writes, (K,) the row, (K, M) its figure for each measure, NaN if it has none.
+            Three arrays with one row for each of the K entries: the index of the decision, (K,); the index of the row
+            of the sheet, (K,); and the value of each of the M measures, (K, M), NaN where a row lacks the measure.
         """
 
 
+@runtime_checkable
+class HasScoreSheet(Protocol):
+    """The module ``agents/games/<game>/breakdown.py``."""
+
+    @property
+    def SCORE_SHEET(self) -> ScoreSheet:
+        """The score sheet of the game."""
+
+
 def score_sheet_of(game: Game) -> ScoreSheet:
-    """What `game` writes down, or a ValueError if it has no such table."""
-    found = load_part(game, "breakdown")
-    if found is None:
-        raise ValueError(f"there is no detailed table for {game.title}")
-    sheet: ScoreSheet = found.SCORE_SHEET
+    """The score sheet of a game.
+
+    Raises:
+        ValueError: the game has no score breakdown.
+    """
+    module = load_part(game, "breakdown")
+    if module is None:
+        raise ValueError(f"{game.title} has no score breakdown")
+    if not isinstance(module, HasScoreSheet):
+        raise TypeError(f"{module.__name__} must define SCORE_SHEET, as the protocol HasScoreSheet says")
+    sheet: ScoreSheet = module.SCORE_SHEET
     return sheet
 
 
 class ScoreBreakdown:
-    """What one contender writes in some deals.
+    """The score breakdown of one contender.
 
     Args:
-        sheet: of the game.
-        deals: how many. The games with the same dice are one sample.
+        sheet: the score sheet of the game.
+        deals: the number of deals. All games of one deal (one dice seed) together are one sample.
     """
 
     def __init__(self, sheet: ScoreSheet, deals: int) -> None:
@@ -76,13 +96,13 @@ class ScoreBreakdown:
         self._counts = np.zeros((deals, len(sheet.rows), 1))
 
     def add(self, deals: NDArray[np.int64], view: View, actions: NDArray[np.int64]) -> None:
-        """Take in what `actions` (N,) write in games of these `deals` (N,)."""
+        """Add the entries that the `actions` (N,) cause in games of these `deals` (N,)."""
         decisions, rows, figures = self._sheet.entries(view, actions)
         np.add.at(self._sums, (deals[decisions], rows), figures)
         np.add.at(self._counts, (deals[decisions], rows), 1)
 
     def estimates(self, measure: Measure) -> list[Estimate]:
-        """The mean of a measure in each row."""
+        """The mean of a measure in each row, with its 95 % interval."""
         samples = (self._sums / self._counts)[:, :, self._sheet.measures.index(measure)]
         estimate = Estimate.of_shares if measure.is_share else Estimate.of
         return [estimate(row) for row in samples.T]

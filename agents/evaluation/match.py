@@ -1,4 +1,8 @@
-"""Matches between policies: seats rotated, the same dice for both sides, every figure with its interval."""
+"""Matches between policies: rotated seats, the same dice for both policies, 95 % intervals.
+
+A *deal* is one dice seed. A match plays each deal once from every seat, so that no policy has better dice or a better
+seat. The games of one deal depend on each other, so all of them together are one sample.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,23 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.evaluation.variance import PointValues, regrets, without_luck
+from fivedice.agents.evaluation.variance import regrets, without_luck
+from fivedice.agents.policies.protocols import PointValues
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy, View
 
-LEAST_DEALS = 20  # fewer are too few for a regression
+LEAST_DEALS = 20  # a regression needs at least this many
 GAMES_AT_ONCE = 4096
-Z = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations
+Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution, for 95 % intervals
 
-# Told of decisions while games are played: which policy (its number), in which games (R,), and the view and the
-# actions of these R decisions.
+# A callback for the decisions of a match. Its arguments are the index of the policy that decides, the indices of the
+# games (R,), and the view and the actions (R,) of these R decisions.
 Watch = Callable[[int, NDArray[np.int64], View, NDArray[np.int64]], None]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and half the width of its 95 % interval; NaN where one sample alone does not tell."""
+    """A mean and half the width of its 95 % interval, which is NaN if there is only one sample."""
 
     mean: float
     half_width: float
@@ -34,35 +39,35 @@ class Estimate:
 
     @classmethod
     def of(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """Of independent samples (N,)."""
+        """The mean of independent samples (N,)."""
         count = len(samples)
         half_width = Z * float(samples.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
         return cls(float(samples.mean()), half_width, count)
 
     @classmethod
     def of_shares(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """Of independent samples (N,) from 0 to 1.
+        """The mean of independent samples (N,) between 0 and 1.
 
-        Two shares of 0 and two of 1 are added for the spread, so that it is not nothing where all samples are alike
-        (after Agresti and Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions",
-        The American Statistician 52, 1998).
+        The standard deviation includes two more samples of 0 and two of 1, so that the interval has a width above 0
+        even if all samples are equal (after Agresti and Coull, "Approximate is better than 'exact' for interval
+        estimation of binomial proportions", The American Statistician 52, 1998).
         """
         spread = float(np.concatenate([samples, [0.0, 0.0, 1.0, 1.0]]).std(ddof=1))
         return cls(float(samples.mean()), Z * spread / math.sqrt(len(samples)), len(samples))
 
     def count_for(self, half_width: float) -> float:
-        """How many samples like these give an interval of that half width; NaN where that is not known."""
+        """The number of such samples that an interval of this half width needs; NaN if it is unknown."""
         return self.count * (self.half_width / half_width) ** 2
 
 
 @dataclass(frozen=True)
 class Games:
-    """Games that were played, one row each.
+    """The results of N games, one row for each.
 
     Args:
-        points: (N, num_players) float64.
-        shares: (N, num_players) float64, each seat's share of the win: 1, 1/k where k share it, or 0.
-        adjusted: (N, num_players) float64, points with the luck of the dice taken out; None where there are no values.
+        points: float64 (N, num_players), the final scores.
+        shares: float64 (N, num_players), each seat's share of the win: 1 for the winner, 1/k if k players tie, else 0.
+        adjusted: float64 (N, num_players), luck-adjusted points; None if the game has no exact values.
     """
 
     points: NDArray[np.float64]
@@ -85,14 +90,16 @@ def play_games(
     """Play one game for each row of `seating`.
 
     Args:
-        game: what is played.
-        seating: (N, num_players), which of `policies` sits where. Row i plays game ``first_game + i`` of `seed`.
-        policies: who sits there.
-        seed: of dice and of what is random in policies. No result depends on how games are batched.
+        game: the game.
+        seating: int64 (N, num_players), the index in `policies` of the policy in each seat. Row i plays game
+            ``first_game + i`` of `seed`.
+        policies: the policies that `seating` refers to.
+        seed: the random seed for the dice and for stochastic policies. Results do not depend on the batch size.
+        first_game: the index of the first game among the games of `seed`.
         options: the game's options by name.
-        values: what takes the luck out of points.
-        watch: told of each decision; its games are rows of `seating`.
-        progress: told after each batch how many games it had.
+        values: exact values, for luck-adjusted points; or None.
+        watch: called with each batch of decisions; its game indices are rows of `seating`.
+        progress: called after each batch with its number of games.
     """
     num_games, num_players = seating.shape
     points, shares, given_away = np.zeros(seating.shape), np.zeros(seating.shape), np.zeros(seating.shape)
@@ -123,12 +130,12 @@ def play_games(
 
 @dataclass(frozen=True)
 class Match:
-    """One policy in one seat against another in all others, seats rotated; each figure deal by deal.
+    """The results of a match: policy A in one seat against policy B in all others, in every seat in turn.
 
     Args:
-        points: (2, deals), mean points a game of the first and of the second.
-        share: (deals,), the first's share of the wins.
-        adjusted: (2, deals), points with the luck of the dice taken out, or None.
+        points: (2, deals), the mean points per game of A and of B.
+        share: (deals,), the win rate of A.
+        adjusted: (2, deals), luck-adjusted points, or None.
     """
 
     points: NDArray[np.float64]
@@ -136,7 +143,7 @@ class Match:
     adjusted: NDArray[np.float64] | None
 
     def share_without_luck(self) -> NDArray[np.float64] | None:
-        """(deals,): the first's share of the wins less what goes with the luck of either side, or None."""
+        """The luck-adjusted win rate of A, (deals,); None without exact values or with too few deals."""
         if self.adjusted is None or len(self.share) < LEAST_DEALS:
             return None
         return without_luck(self.share, (self.points - self.adjusted).T)
@@ -145,7 +152,14 @@ class Match:
 def play_match(
     play: Callable[[NDArray[np.int64]], Games], first: int, second: int, *, deals: int, num_players: int
 ) -> Match:
-    """Play each deal of dice once with `first` in each seat and `second` in all others, two numbers in the seating."""
+    """Play each deal once with policy `first` in each seat and policy `second` in all others.
+
+    Args:
+        play: plays one game for each row of a seating, as `play_games` does.
+        first, second: indices of two policies.
+        deals: the number of deals.
+        num_players: the number of seats, at least 2.
+    """
     rotated = []
     for seat in range(num_players):
         seating = np.full((deals, num_players), second)
@@ -153,7 +167,7 @@ def play_match(
         rotated.append(play(seating))
 
     def both(figures: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """The mean of a figure over the first's seats and over the second's, (2, deals)."""
+        """The mean over the seats of `first` and over the seats of `second`, (2, deals)."""
         own = np.stack([figure[:, seat] for seat, figure in enumerate(figures)])
         others = (np.stack(figures).sum(axis=2) - own) / (num_players - 1)
         return np.stack([own.mean(axis=0), others.mean(axis=0)])
@@ -168,14 +182,15 @@ def play_match(
 
 @dataclass(frozen=True)
 class Standing:
-    """What the matches say of one contender.
+    """The results of one contender.
 
     Args:
-        name: as in tables.
-        games: how many games of each pairing this comes from.
-        points: a game.
-        wins: its share of the wins, by the name of the other contender.
-        adjusted_points, adjusted_wins: the same with the luck of the dice taken out, where the game is solved.
+        name: the contender's name in tables.
+        games: the number of games per pairing.
+        points: the mean points per game.
+        wins: the win rate against each other contender, by name.
+        adjusted_points: luck-adjusted points; None if the game is not solved for points.
+        adjusted_wins: luck-adjusted win rates; empty if the game is not solved for points.
     """
 
     name: str
@@ -198,19 +213,27 @@ def evaluate(
     watch: Watch | None = None,
     progress: Callable[[int], None] = lambda games: None,
 ) -> list[Standing]:
-    """Every contender against every other, or each alone where the table has one seat or there is one contender.
+    """Play every contender against every other contender.
 
-    All pairings meet the same dice. The win share is that of the contender in one seat with the other in all others;
-    at tables of more than two, a fair share is 1 / num_players. The samples that intervals come from are the deals: the
-    games with the same dice, from every seat and in every pairing, are one sample.
+    With one seat, each contender plays alone; with one contender, it plays against itself. All pairings use the same
+    dice seeds. The win rate is that of a contender in one seat while the other contender has all other seats, so
+    contenders of equal strength win ``1 / num_players`` of the games. The 95 % intervals treat each deal as one sample:
+    all games with the same dice seed, from every seat and in every pairing.
 
     Args:
-        game, num_players, seed, options: what is played.
-        contenders: by the names that tables give them.
-        games: of each pairing; as many deals from each seat as make this or a little more.
-        values: what takes the luck out of the results, beside the raw ones.
-        watch: told of each decision; its policies are numbered as in `contenders`, and its games are the deals.
-        progress: told now and then how many more games are played.
+        game: the game.
+        contenders: the policies by the names that tables show.
+        games: the number of games per pairing. It is rounded up to a multiple of `num_players`.
+        num_players: the number of seats.
+        seed: the random seed for the dice and for stochastic policies.
+        options: the game's options by name; the defaults if None.
+        values: exact values (`point_values`). With them, the results include luck-adjusted ones.
+        watch: called with each batch of decisions. The policies have the order of `contenders`; the game indices are
+            the deals.
+        progress: called from time to time with the number of games played since the last call.
+
+    Returns:
+        One `Standing` for each contender, in the given order.
     """
     names, policies = list(contenders), list(contenders.values())
     play = partial(
@@ -243,11 +266,11 @@ def evaluate(
                 points[number].append(match.points[side])
                 if match.adjusted is not None:
                     adjusted[number].append(match.adjusted[side])
-            for share, told in ((match.share, wins), (match.share_without_luck(), adjusted_wins)):
+            for share, rates in ((match.share, wins), (match.share_without_luck(), adjusted_wins)):
                 if share is not None:
-                    told[first][names[second]] = Estimate.of_shares(share)
+                    rates[first][names[second]] = Estimate.of_shares(share)
                     if num_players == 2:
-                        told[second][names[first]] = Estimate.of_shares(1 - share)
+                        rates[second][names[first]] = Estimate.of_shares(1 - share)
     return [
         Standing(
             name,
@@ -262,12 +285,12 @@ def evaluate(
 
 
 def count_deals(games: int, num_players: int) -> int:
-    """How many deals, each played once from every seat, make this many games or a little more."""
+    """The least number of deals that gives this many games, if each is played once from every seat."""
     return -(-games // num_players)
 
 
 def count_games(contenders: int, *, games: int, num_players: int) -> int:
-    """How many games `evaluate` will play, for a progress bar."""
+    """The number of games that `evaluate` plays, for a progress bar."""
     if num_players == 1 or contenders == 1:
         return games * contenders
     pairs = contenders * (contenders - 1) // (2 if num_players == 2 else 1)

@@ -1,4 +1,4 @@
-"""What the games of a tournament say: who finishes ahead of whom, in which places, with how many points."""
+"""The ranking of a tournament: ratings, points, win rates, places, and results of each pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,24 +8,26 @@ from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.match import Estimate
 from fivedice.agents.evaluation.ratings import Ratings, rate
-from fivedice.agents.evaluation.tournament import Results, Tournament
+from fivedice.agents.evaluation.schedule import Tournament
+from fivedice.agents.evaluation.tournament import Results
 
 ANCHOR = "random"
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Of P contenders at tables of S seats, in the order in which they were named.
+    """The ranking of P contenders in games with S seats. All sequences have the contenders' order in the tournament.
 
     Args:
-        names: as in tables.
+        names: the contenders' names in tables.
         ratings: see `agents/evaluation/ratings.py`.
-        anchor: the number of the contender whose rating is 0: random play, or the first where that does not play.
-        points: a game.
-        wins: share of the wins at its tables.
-        place: the mean place, from 1; who finish together share the mean of their places.
-        places: how often each contender takes each place, S of them.
-        pairs: by two numbers, how often the first finishes ahead of the second at one table, together half.
+        anchor: the index of the contender whose rating is 0: ``random`` if it takes part, else the first contender.
+        points: the mean points per game.
+        wins: the win rate, over all games of the contender.
+        place: the mean place, where 1 is the best. Players who tie get the mean of their places.
+        places: the frequency of each of the S places, for each contender.
+        pairs: for two contenders' indices, how often the first finishes ahead of the second in a game with both. A tie
+            counts as half.
     """
 
     names: tuple[str, ...]
@@ -39,22 +41,22 @@ class Ranking:
 
     @property
     def order(self) -> list[int]:
-        """The contenders' numbers, the highest rating first."""
+        """The contenders' indices, sorted from the highest rating to the lowest."""
         order: list[int] = np.argsort(-self.ratings.means, kind="stable").tolist()
         return order
 
     def alike(self, number: int) -> list[str]:
-        """Whom a contender's rating is not distinguishable from."""
+        """The names of the contenders whose ratings do not differ significantly from this contender's."""
         others = [other for other in self.order if other != number and not self.ratings.are_apart(number, other)]
         return [self.names[other] for other in others]
 
 
 def rank(tournament: Tournament, results: Sequence[Results]) -> Ranking:
-    """The ranking by these games of a tournament."""
+    """Compute the ranking from the results of all games of a tournament."""
     names = tuple(contender.label for contender in tournament.contenders)
     contenders, seats, deals = len(names), tournament.num_players, tournament.deals
     ahead = np.zeros((deals, contenders, contenders))
-    sums = np.zeros((deals, contenders, 3 + seats))  # games, points, wins, how often in each place
+    sums = np.zeros((deals, contenders, 3 + seats))  # games, points, wins, count of each place
     for result in results:
         better = finished_ahead(result.points, result.shares)
         figures = np.concatenate(
@@ -96,22 +98,29 @@ def rank(tournament: Tournament, results: Sequence[Results]) -> Ranking:
 
 
 def finished_ahead(points: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Which seat finished ahead of which, 1, 0, or 0.5 together, (…, S, S), by points and shares of the win (…, S).
+    """Compare the results of all pairs of seats.
 
-    Winners are ahead of all others, whatever the points; else points decide.
+    Winners are ahead of all others, whatever their points. Points decide between the others.
+
+    Args:
+        points: (…, S), the final scores.
+        shares: (…, S), the shares of the win.
+
+    Returns:
+        (…, S, S): 1 where the first seat finished ahead of the second, 0.5 where they tied, 0 where it finished behind.
     """
     won = shares > 0
     alike = won[..., :, None] == won[..., None, :]
     more = points[..., :, None] - points[..., None, :]
     ahead: NDArray[np.float64] = np.where(alike, (1 + np.sign(more)) / 2, won[..., :, None])
-    return np.where(alike & won[..., :, None], 0.5, ahead)  # winners share the first place
+    return np.where(alike & won[..., :, None], 0.5, ahead)  # several winners tie for first place
 
 
 def places(ahead: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much of each place each seat takes, (…, S, S), by who finished ahead of whom; who finish together share."""
+    """The share of each place for each seat, (…, S, S), from `finished_ahead`. Seats that tie share their places."""
     seats = ahead.shape[-1]
     before = (ahead == 0).sum(axis=-1)[..., None]
-    together = (ahead == 0.5).sum(axis=-1)[..., None]  # itself, too
+    together = (ahead == 0.5).sum(axis=-1)[..., None]  # includes the seat itself
     place = np.arange(seats)
     share: NDArray[np.float64] = ((place >= before) & (place < before + together)) / together
     return share

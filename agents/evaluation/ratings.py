@@ -1,12 +1,13 @@
-"""Ratings from who finished ahead of whom, all games at once, so that their order makes no difference.
+"""Elo-like ratings. They are fitted to all games at once, so the order of the games does not matter.
 
-The model is Bradley and Terry's: the odds of one contender to finish ahead of another are the ratio of their strengths
-("Rank analysis of incomplete block designs: the method of paired comparisons", Biometrika 39, 1952). A table of more
-than two is taken as all pairs of its seats. That estimates the strengths of the model of Plackett and Luce, where each
-place goes to one of those left in proportion to its strength (Azari Soufiani, Chen, Parkes and Xia, "Generalized
-method-of-moments for rank aggregation", NIPS 2013). Finishing together counts half for either.
+The model is that of Bradley and Terry: the odds that one contender finishes ahead of another are the ratio of their
+strengths ("Rank analysis of incomplete block designs: the method of paired comparisons", Biometrika 39, 1952). A game
+with more than two players counts as one comparison for each pair of seats. This is a consistent estimate of the
+strengths in the Plackett-Luce model, where each place goes to one of the remaining players with a probability
+proportional to its strength (Azari Soufiani, Chen, Parkes and Xia, "Generalized method-of-moments for rank
+aggregation", NIPS 2013). A tie counts as half for both.
 
-A rating is 400 times the decimal logarithm of a strength, as in chess: 400 more are odds of ten to one.
+A rating is ``400 * log10(strength)``, as in chess: 400 points more mean odds of 10 : 1.
 """
 
 from dataclasses import dataclass
@@ -17,18 +18,18 @@ from numpy.typing import NDArray
 from fivedice.agents.evaluation.match import Estimate, Z
 
 POINTS = 400.0
-DRAWN = 0.5  # a drawn game more for every pair, so that a rating is finite where all games were won
+DRAWN = 0.5  # a virtual tie for every pair keeps a rating finite if a contender wins all games
 RESAMPLES = 400
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """Of P contenders, in points above the anchor.
+    """The ratings of P contenders, relative to the anchor, whose rating is 0.
 
     Args:
-        estimates: (P,) each rating with its 95 % interval; the anchor's is 0 without one.
-        means: (P,) the ratings alone.
-        differences: (P, P) half the width of the 95 % interval of each difference.
+        estimates: (P,), the ratings with their 95 % intervals. The anchor's interval has the width 0.
+        means: float64 (P,), the ratings alone.
+        differences: float64 (P, P), half the width of the 95 % interval of each difference of two ratings.
     """
 
     estimates: tuple[Estimate, ...]
@@ -36,20 +37,22 @@ class Ratings:
     differences: NDArray[np.float64]
 
     def are_apart(self, one: int, other: int) -> bool:
-        """Whether the ratings of two contenders differ by more than their difference's interval."""
+        """Whether two ratings differ significantly: the 95 % interval of their difference excludes 0."""
         return bool(abs(self.means[one] - self.means[other]) > self.differences[one, other])
 
 
 def rate(ahead: NDArray[np.float64], *, anchor: int, seed: int) -> Ratings:
-    """Ratings with their intervals.
+    """Fit ratings and compute their 95 % intervals.
+
+    The deals are independent samples. The intervals come from a Bayesian bootstrap: `RESAMPLES` fits, each with
+    random exponential weights for the deals (Rubin, "The Bayesian bootstrap", The Annals of Statistics 9, 1981). The
+    virtual ties have random weights, too, so a contender that wins every game gets a wide interval, not one of width 0.
 
     Args:
-        ahead: (D, P, P), in how many games of each deal one contender finished ahead of another. Deals are what is
-            independent: the intervals come from `RESAMPLES` fits with an exponential weight for each deal (Rubin, "The
-            Bayesian bootstrap", The Annals of Statistics 9, 1981). So do the drawn games that are added have, and
-            who won every game gets a wide interval instead of none.
-        anchor: the contender whose rating is 0.
-        seed: of the draws.
+        ahead: (D, P, P), for each of D deals the number of games in which one contender finished ahead of another; a
+            tie counts 0.5 for both.
+        anchor: the index of the contender whose rating is 0.
+        seed: the random seed of the bootstrap.
     """
     deals, contenders, _ = ahead.shape
     means = fit(ahead.sum(axis=0), anchor=anchor)
@@ -65,9 +68,16 @@ def rate(ahead: NDArray[np.float64], *, anchor: int, seed: int) -> Ratings:
 
 
 def fit(ahead: NDArray[np.float64], drawn: float | NDArray[np.float64] = DRAWN, *, anchor: int) -> NDArray[np.float64]:
-    """The ratings (P,) that make these results (P, P) likeliest, how often each finished ahead of each.
+    """Fit the ratings by maximum likelihood.
 
-    So much is added to both sides of every pair that has met.
+    Args:
+        ahead: (P, P), how often each contender finished ahead of each other.
+        drawn: the weight of the virtual ties: this is added in both directions to every pair that met. A number, or one
+            for each pair, (P, P).
+        anchor: the index of the contender whose rating is 0.
+
+    Returns:
+        float64 (P,), the ratings.
     """
     from choix import ilsr_pairwise_dense
 

@@ -1,18 +1,13 @@
-"""A tournament: every table that contenders can make, every seat order, the same dice for all, by several processes.
+"""Tournaments: play every combination of contenders with the same dice, in several processes.
 
-Each deal of dice is played at every table once from every seat: a table's contenders sit down in one order round the
-table and move on by one seat from game to game. The orders round the table take turns from deal to deal, and there are
-as many deals of each, so that every seat order is played equally often. A deal, with all its games, is one sample.
-
-The games are played in parts of `PART` deals of one table, always the same whatever the number of processes, and each
-part is a file that is written whole or not at all. Its name is a digest of all that the games depend on, so that a
-tournament that was stopped goes on, one with more games or more contenders keeps what it has, and the games of a
-contender that has changed are played anew.
+`schedule` says which games a tournament has. They are played in parts of `PART` deals of one table, which do not depend
+on the number of processes. Each part is one file, which is written whole or not at all. Its name is a digest of
+everything that its games depend on. So the same command continues a stopped tournament; with more games or more
+contenders only the new games are played; and if a contender changes, its games are played again.
 """
 
 import hashlib
 import json
-import math
 import multiprocessing
 import os
 import signal
@@ -21,8 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import metadata
-from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -32,159 +25,26 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from threadpoolctl import threadpool_limits
 
-from fivedice.agents.evaluation.match import LEAST_DEALS, Games, play_games
-from fivedice.agents.policies.files import digest, refuse_file, write_whole
-from fivedice.agents.policies.registry import ROLLOUT, load, read_rollout
+from fivedice.agents.evaluation.match import Games, play_games
+from fivedice.agents.evaluation.schedule import Part, Tournament, policy_digest, seating
+from fivedice.agents.policies.files import digest, refuse_file, write_text, write_whole
+from fivedice.agents.policies.registry import load
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
-from fivedice.envs.core.option import Value
 from fivedice.envs.core.view import Policy
 
-PART = 20  # deals in a part
-SETTINGS = "settings.json"  # in a tournament's folder: what is played there, and by whom
-
-
-@dataclass(frozen=True)
-class Contender:
-    """One policy: what tables call it, how `load` knows it, and what changes when it plays differently."""
-
-    label: str
-    name: str
-    digest: str
-
-
-@dataclass(frozen=True)
-class Tournament:
-    """What is played.
-
-    Args:
-        game: its name.
-        options: the game's options with their names, all of them.
-        num_players: seats at each table.
-        seed: of dice and of what is random in policies.
-        games: of each table; as many deals as make this or a little more, every seat order equally often.
-        contenders: who plays.
-        sampled: whether checkpoints draw from their probabilities.
-    """
-
-    game: str
-    options: tuple[tuple[str, Value], ...]
-    num_players: int
-    seed: int
-    games: int
-    contenders: tuple[Contender, ...]
-    sampled: bool = False
-
-    def __post_init__(self) -> None:
-        if self.num_players < 2:
-            raise ValueError("a tournament needs two seats or more; compare policies alone by fivedice evaluate")
-        if len(self.contenders) < 2:
-            raise ValueError("a tournament needs two contenders or more; name them after the game")
-        if self.deals < LEAST_DEALS:
-            raise ValueError(
-                f"games={self.games} make {self.deals} deal{'s' * (self.deals != 1)} of dice, too few for intervals; "
-                f"use {LEAST_DEALS * self.num_players} or more"
-            )
-        digests = [contender.digest for contender in self.contenders]
-        for place, contender in enumerate(self.contenders):
-            if contender.digest in digests[:place]:
-                same = self.contenders[digests.index(contender.digest)].label
-                raise ValueError(f"{contender.label} plays as {same} does; name each policy once")
-
-    @property
-    def deals(self) -> int:
-        """How many deals of dice: each table plays one game of each from every seat."""
-        every = math.factorial(self.num_players - 1)
-        return every * -(-self.games // (every * self.num_players))
-
-    @property
-    def tables(self) -> list[tuple[int, ...]]:
-        """Who sits together, by their numbers: all sets of as many contenders as there are seats or, where they are
-        fewer, all ways to fill the seats with each of them at least once."""
-        numbers = range(len(self.contenders))
-        if len(self.contenders) >= self.num_players:
-            return list(combinations(numbers, self.num_players))
-        return [
-            tuple(np.repeat(numbers, np.diff([0, *ends, self.num_players])).tolist())
-            for ends in combinations(range(1, self.num_players), len(self.contenders) - 1)
-        ]
-
-    @property
-    def num_games(self) -> int:
-        """Of the whole tournament."""
-        return len(self.tables) * self.deals * self.num_players
-
-    def parts(self) -> Iterator["Part"]:
-        """The fields of work."""
-        for table in self.tables:
-            for start in range(0, self.deals, PART):
-                yield Part(table, start, min(self.deals, start + PART))
-
-    def identity(self) -> dict[str, Any]:
-        """What the games of a folder have in common."""
-        identity: dict[str, Any] = {
-            "game": self.game,
-            "game_version": load_game(self.game).version,
-            "options": dict(self.options),
-            "seats": self.num_players,
-            "seed": self.seed,
-            "sampled": self.sampled,
-        }
-        found: dict[str, Any] = json.loads(json.dumps(identity))  # as a file holds it: JSON has no tuples
-        return found
-
-    def key(self, part: "Part") -> str:
-        """Changes whenever a game of the part might go differently."""
-        said = [self.identity(), [self.contenders[number].digest for number in part.table], part.start]
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:24]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Deals ``start`` to ``stop`` - 1 at one table."""
-
-    table: tuple[int, ...]
-    start: int
-    stop: int
-
-
-def contender(label: str, name: str) -> Contender:
-    """A contender with the digest of all that its play comes from: its file, or this version's name for it."""
-    return Contender(label, name, policy_digest(name))
-
-
-def policy_digest(name: str) -> str:
-    """Changes whenever the policy of this name may play differently."""
-    if name.split(":")[0] == ROLLOUT:
-        base, games, aim = read_rollout(name)
-        return f"{ROLLOUT} {metadata.version('fivedice')} {games} {aim} of {policy_digest(base)}"
-    path = Path(name)
-    if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    return f"{name} {metadata.version('fivedice')}"
-
-
-def seat_order(table: Sequence[int], deal: int, moved: int) -> list[int]:
-    """The place in `table` of who sits in each seat in one game of a deal, when all have moved on by so many seats."""
-    rounds = orders_round(len(table))
-    order = rounds[deal % len(rounds)]
-    return [order[(seat + moved) % len(order)] for seat in range(len(order))]
-
-
-@cache
-def orders_round(num_players: int) -> list[tuple[int, ...]]:
-    """All orders round a table that differ in who follows whom."""
-    return [(0, *rest) for rest in permutations(range(1, num_players))]
+SETTINGS = "settings.json"  # in a tournament's folder: its settings and contenders
 
 
 @dataclass(frozen=True)
 class Results:
-    """The games of one table.
+    """The results of one table, with S seats, in D deals of S games each.
 
     Args:
-        table: who sat there.
-        seated: (D, S, S) which contender sat in each seat, for each deal and each of its games.
-        points, shares: (D, S, S), of these seats.
+        table: the indices of its contenders.
+        seated: int64 (D, S, S), for each deal, game and seat the index of the contender.
+        points: float64 (D, S, S), the final scores of these seats.
+        shares: float64 (D, S, S), the shares of the win of these seats.
     """
 
     table: tuple[int, ...]
@@ -193,19 +53,11 @@ class Results:
     shares: NDArray[np.float64]
 
 
-def seating(part: Part) -> NDArray[np.int64]:
-    """Which contender sits where, (deals, games of each, seats)."""
-    seats = range(len(part.table))
-    orders = [[seat_order(part.table, deal, moved) for moved in seats] for deal in range(part.start, part.stop)]
-    seated: NDArray[np.int64] = np.array(part.table, np.int64)[np.array(orders)]
-    return seated
-
-
 def play_part(tournament: Tournament, part: Part, policies: Sequence[Policy]) -> tuple[NDArray[np.float64], ...]:
-    """Points and shares of the wins of the games of a part, (deals, games of each, seats) each."""
+    """Play a part. Returns points and shares of the win, each float64 (deals, games per deal, seats)."""
     seated = seating(part)
     played: list[Games] = []
-    with threadpool_limits(1, user_api="blas"):  # more threads might round differently, and wait for each other
+    with threadpool_limits(1, user_api="blas"):  # rounding may depend on the number of threads
         for moved in range(tournament.num_players):
             played.append(
                 play_games(
@@ -228,17 +80,20 @@ def play_tournament(
     progress: Callable[[int], None] = lambda games: None,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> list[Results]:
-    """Play what is not yet in the folder, and read what is.
+    """Play the games of a tournament that its folder does not contain yet, and return the results of all games.
 
     Args:
-        tournament: what is played.
-        folder: where its parts are kept.
-        workers: how many processes play. No result depends on it.
-        progress: told now and then how many more games there are.
-        note: told in a sentence what is played anew, and why.
+        tournament: the settings.
+        folder: the folder for the games, which is created if it does not exist.
+        workers: the number of processes. Results do not depend on it.
+        progress: called from time to time with the number of games that were played or read since the last call.
+        note: called with a sentence for each reason to play games again.
+
+    Returns:
+        The results of each table, in the order of ``tournament.tables``.
 
     Raises:
-        ValueError: the folder holds another tournament, or a contender changed while it was played.
+        ValueError: the folder contains another tournament, or a contender changed during the tournament.
     """
     claim(tournament, folder, note)
     found: dict[Part, tuple[NDArray[np.float64], ...]] = {}
@@ -251,7 +106,7 @@ def play_tournament(
         except FileNotFoundError:
             missing.append(part)
         except ValueError as error:
-            note(f"{path} {error}: its games are played anew")
+            note(f"{path} {error}; its games will be played again")
             missing.append(part)
     for part in _played(tournament, missing, folder, workers):
         progress((part.stop - part.start) * tournament.num_players)
@@ -260,36 +115,42 @@ def play_tournament(
 
 
 def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = lambda sentence: None) -> None:
-    """Make the folder this tournament's, or refuse if it is another's."""
+    """Write the settings of a tournament into its folder.
+
+    Raises:
+        ValueError: the folder contains another tournament.
+    """
     path = folder / SETTINGS
     refuse_file(folder, "the results")
     digests = {contender.label: contender.digest for contender in tournament.contenders}
     known: dict[str, str] = {}
     if path.is_file():
         try:
-            settings = json.loads(path.read_text())
+            settings = json.loads(path.read_text(encoding="utf-8"))
             identity, known = settings["tournament"], dict(settings["contenders"])
         except (ValueError, KeyError, TypeError):
-            raise ValueError(f"{path} is damaged; remove it to play on in {folder}, or name another folder") from None
+            raise ValueError(
+                f"{path} is damaged; delete this file to continue the tournament in {folder}, or use another folder"
+            ) from None
         for name, value in tournament.identity().items():
             if identity.get(name) != value:
                 raise ValueError(
-                    f"{folder} holds a tournament with {name} {identity.get(name)!r}, not {value!r}; "
-                    "name another folder, or the same settings to go on with that one"
+                    f"{folder} contains a tournament with {name} {identity.get(name)!r}, not {value!r}; "
+                    "use another folder, or the same settings to continue that tournament"
                 )
         for label in digests:
             if known.get(label, digests[label]) != digests[label]:
-                note(f"{label} has changed since it played in {folder}: its games are played anew")
+                note(f"{label} has changed since its games in {folder}; they will be played again")
     settings = {"tournament": tournament.identity(), "contenders": known | digests}
-    write_whole(path, partial(_write_text, text=json.dumps(settings, indent=2) + "\n"))
+    write_text(path, json.dumps(settings, indent=2) + "\n")
 
 
 def read_part(tournament: Tournament, part: Part, path: Path) -> tuple[NDArray[np.float64], ...]:
-    """Points and shares of a part from its file.
+    """Read the points and the shares of the win of a part from its file.
 
     Raises:
-        FileNotFoundError: it has not been played.
-        ValueError: it is damaged, or of fewer deals.
+        FileNotFoundError: the part has not been played.
+        ValueError: the file is damaged, or has another number of games.
     """
     if not path.exists():
         raise FileNotFoundError(path)
@@ -303,7 +164,7 @@ def read_part(tournament: Tournament, part: Part, path: Path) -> tuple[NDArray[n
         raise ValueError("is damaged")
     shape = (part.stop - part.start, tournament.num_players, tournament.num_players)
     if tensors["points"].shape != shape or tensors["shares"].shape != shape:
-        raise ValueError("holds another number of games")
+        raise ValueError("has another number of games")
     return tensors["points"], tensors["shares"]
 
 
@@ -319,12 +180,12 @@ def _write_part(tournament: Tournament, part: Part, folder: Path, policies: Sequ
 
 
 def _digest(tournament: Tournament, part: Part, tensors: dict[str, NDArray[np.float64]]) -> str:
-    """Of a part's results and of which part they are."""
+    """A digest of the results of a part and of its key."""
     return hashlib.sha256(f"{tournament.key(part)} {digest(tensors)}".encode()).hexdigest()
 
 
 def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers: int) -> Iterator[Part]:
-    """Play these parts, and say of each when its file is there."""
+    """Play these parts, and yield each part when its file is complete."""
     if workers == 1 or len(parts) < 2:
         policies = load_contenders(tournament) if parts else []
         for part in parts:
@@ -332,7 +193,7 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
             yield part
         return
     others = set(multiprocessing.active_children())
-    # Fresh processes: a fork of one with threads can hang.
+    # Start new processes, because a fork of a process with threads can hang.
     pool = ProcessPoolExecutor(
         min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent
     )
@@ -344,13 +205,16 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:
-            process.terminate()  # what it was playing is played again; no file is half written
+            process.terminate()  # its current part will be played again; no file is incomplete
         raise
     pool.shutdown()
 
 
 def _follow_parent() -> None:
-    """Leave Ctrl-C to the parent, and end with it even if it is killed: its pool would wait for work forever."""
+    """Ignore Ctrl-C, which the parent handles, and end when the parent ends.
+
+    Without this a worker would wait for work forever if the parent is killed.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -359,7 +223,7 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)  # no file is half written
+        os._exit(1)  # no file is incomplete
 
 
 def _work(tournament: Tournament, part: Part, folder: Path) -> None:
@@ -368,25 +232,29 @@ def _work(tournament: Tournament, part: Part, folder: Path) -> None:
 
 @cache
 def _loaded(tournament: Tournament) -> "list[Policy]":
-    """The policies of the tournament that this process works for."""
+    """The policies of a tournament, loaded once per worker process."""
     return load_contenders(tournament)
 
 
 def load_contenders(tournament: Tournament) -> list[Policy]:
-    """The policies, which must still be those that the tournament began with."""
+    """Load the policies of a tournament.
+
+    Raises:
+        ValueError: a policy has changed since the tournament started.
+    """
     policies = []
     for known in tournament.contenders:
         policies.append(load(known.name, deterministic=not tournament.sampled))
         if policy_digest(known.name) != known.digest:
-            raise ValueError(f"{known.label} has changed while the tournament was played; start it again")
+            raise ValueError(f"{known.label} has changed during the tournament; start the tournament again")
     return policies
 
 
 def ask_once(tournament: Tournament, policies: Mapping[str, Policy]) -> None:
-    """Let every policy make the first decision of a game, so that one that cannot play is refused before any game.
+    """Ask every policy for the first decision of a game, so that a policy that cannot play fails before any game.
 
     Raises:
-        ValueError: from the policy.
+        ValueError: a policy cannot play this game with these settings.
     """
     options: dict[str, Any] = dict(tournament.options)
     batch = Batch(load_game(tournament.game), 1, num_players=tournament.num_players, **options)
@@ -405,7 +273,3 @@ def _joined(
         np.concatenate([found[part][0] for part in parts]),
         np.concatenate([found[part][1] for part in parts]),
     )
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text)

@@ -1,62 +1,55 @@
-"""The luck of the dice taken out of results, where a game is solved for points.
+"""Variance reduction: remove the luck of the dice from results, for games that are solved for points.
 
-Let V be the score that a seat expects if it plays its best from here on. Along a game V changes in two ways: a decision
-loses its *regret*, the value of the best action less that of the one chosen; and a throw adds its *luck*, what came
-less what was to be expected. V ends as the score, so that
+Let V be the expected final score of a seat if it plays optimally from now on. V changes in two ways during a game. A
+decision reduces V by its *regret*: the value of the best action minus the value of the chosen action. A throw changes V
+by its *luck*: the value after the throw minus the expected value before it. At the end V is the score. Therefore
 
-    score = V(start) - regrets + luck.
+    score = V(start) - sum of regrets + sum of luck.
 
-Whoever plays, luck has mean zero given all that came before, since dice do not know who throws them. Hence:
+For every policy the luck has mean zero, given everything before the throw. Two results follow:
 
-- ``V(start) - regrets`` has the mean of the score, without the luck of the dice: the *adjusted* points. (Zinkevich,
-  Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating agent performance", AAAI 2006; Burch,
-  Schmid, Moravčík, Morrill and Bowling, "AIVAT", AAAI 2018.)
-- Any multiple of luck may be taken off another result, such as the share of a win, and leaves its mean: luck is a
-  *control variate* (Lavenberg and Welch, "A perspective on the use of control variables to increase the efficiency of
+- ``V(start) - sum of regrets`` has the same mean as the score and a smaller variance. These are the *luck-adjusted*
+  points. (Zinkevich, Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating agent performance",
+  AAAI 2006; Burch, Schmid, Moravčík, Morrill and Bowling, "AIVAT", AAAI 2018.)
+- Luck is a *control variate*: subtracting a multiple of it from another result, for example from the win rate, does not
+  change the mean (Lavenberg and Welch, "A perspective on the use of control variables to increase the efficiency of
   Monte Carlo simulations", Management Science 27, 1981).
 """
-
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.policies.by_game import load_part
+from fivedice.agents.policies.by_game import exact_solution
+from fivedice.agents.policies.protocols import PointValues
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import View
 
 
-class PointValues(Protocol):
-    """A game solved for points, in which no seat's points depend on what the others do."""
-
-    start: float  # the expected final score of a seat that plays its best, before the first throw
-
-    def action_values(self, view: View) -> NDArray[np.float64]:
-        """The expected final score of the seat that decides after each action, (N, num_actions); -inf if illegal."""
-
-
 def point_values(game: Game, options: Options) -> PointValues | None:
-    """The values of a game with these options, or None where it is not solved for points.
-
-    ``agents/games/<game>/exact.py`` offers them by a function ``point_values(options)``.
-    """
-    offered = getattr(load_part(game, "exact"), "point_values", None)
-    values: PointValues | None = None if offered is None else offered(options)
-    return values
+    """The exact values of a game with these options, or None if it is not solved for points."""
+    solution = exact_solution(game)
+    return None if solution is None else solution.point_values(options)
 
 
 def regrets(values: PointValues, view: View, actions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The expected points that each of `actions` (N,) gives away, (N,)."""
+    """The expected points that each of the `actions` (N,) loses against the best action, float64 (N,), at least 0."""
     worth = values.action_values(view)
     lost: NDArray[np.float64] = worth.max(axis=1) - worth[np.arange(len(actions)), actions]
     return lost
 
 
 def without_luck(results: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Results (N,) of independent deals, less the part of them that goes with `luck` (N, K).
+    """Subtract from the results of N independent deals the part that a linear regression on luck explains.
 
-    The slopes are those of a regression. Each half of the deals is adjusted by the slopes of the other half, which know
-    nothing of its luck, so that the mean stays unbiased for any number of deals.
+    Each half of the deals uses the regression slopes of the other half. These slopes do not depend on its own luck, so
+    the mean stays unbiased for any number of deals.
+
+    Args:
+        results: float64 (N,).
+        luck: float64 (N, K), K control variates with mean 0.
+
+    Returns:
+        float64 (N,), the adjusted results.
     """
     adjusted = results.copy()
     for half in (0, 1):

@@ -1,1 +1,1 @@
-"""What is known of single games, a folder for each, and what several of them share."""
+"""What is known of each game, one folder per game. The modules beside the folders serve several games."""

@@ -1,15 +1,15 @@
 """The exact mathematics of one turn: five dice and up to three throws, for any value that ends the turn.
 
-Dice are exchangeable, so a position within a turn is a multiset of at most five of them. There are 462: the 252 throws
-of five dice, and 210 smaller ones, which can be kept while the others are thrown. Two sweeps over them are all a turn
-needs:
+The order of dice does not matter, so a position within a turn is a multiset of at most five dice. There are 462: the
+252 throws of five dice, and 210 smaller sets that can be kept while the other dice are thrown. Two sweeps over them
+compute a throw:
 
-- what a kept set is worth is the mean, over the face of one more die, of what the set with that die is worth;
+- the value of keeping a set is the mean, over the faces of one more die, of the value of the set with that die;
 - the best set to keep is the set itself, or the best set to keep of it with one die left out.
 
-Each sweep looks at every set once and at most six neighbours of it, where the plain expectation sums over 4 368 pairs
-of a kept set and a throw. Working with kept multisets and backward over the throws left is Verhoeff's ("Optimal
-solitaire yahtzee strategies", 1999) and Glenn's ("An optimal strategy for Yahtzee", 2006).
+Each sweep visits every set once and at most six neighbours of it. The plain expectation sums over 4 368 pairs of a kept
+set and a throw. Verhoeff ("Optimal solitaire yahtzee strategies", 1999) and Glenn ("An optimal strategy for Yahtzee",
+2006) also work with kept multisets and backward over the throws left.
 """
 
 from functools import cache
@@ -18,31 +18,28 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.core.dice import NUM_DICE, SIDES, Dice
+from fivedice.envs.core.dice import NUM_DICE, SIDES, THROWS, Dice
 from fivedice.envs.core.kernel import kernel
 
 THROWS_A_TURN = 3
-NEAR = 1e-9  # values closer than this are equal: they differ by rounding alone
 
-_SETS = [
-    dice for size in range(NUM_DICE + 1) for dice in combinations_with_replacement(range(1, SIDES + 1), size)
-]  # by size, so that the throws come last; each ascending
+_SMALLER_SETS = [
+    dice for size in range(NUM_DICE) for dice in combinations_with_replacement(range(1, SIDES + 1), size)
+]  # by size; the dice of each set ascend
+_SETS = [*_SMALLER_SETS, *(tuple(dice) for dice in THROWS.tolist())]
 _NUMBER = {dice: number for number, dice in enumerate(_SETS)}
 
 NUM_SETS = len(_SETS)
-NUM_THROWS = sum(len(dice) == NUM_DICE for dice in _SETS)
-FIRST_THROW = NUM_SETS - NUM_THROWS  # throw t is set FIRST_THROW + t
+NUM_THROWS = len(THROWS)
+FIRST_THROW = len(_SMALLER_SETS)  # THROWS[t] is set FIRST_THROW + t
 NOTHING = 0  # the empty set: all five dice are thrown
-
-# (252, 5) int8: the dice of each throw, ascending.
-THROWS = np.array(_SETS[FIRST_THROW:], np.int8)
 
 # (210, 6) int16: the set with a die of face f added, at f - 1.
 WITH = np.array(
-    [[_NUMBER[tuple(sorted((*dice, face)))] for face in range(1, SIDES + 1)] for dice in _SETS[:FIRST_THROW]], np.int16
+    [[_NUMBER[tuple(sorted((*dice, face)))] for face in range(1, SIDES + 1)] for dice in _SMALLER_SETS], np.int16
 )
 
-# (462, 5) int16: the set with one die left out, for each of its dice; the last of them again where it has fewer.
+# (462, 5) int16: the set with one die left out, for each of its dice; the last entry repeats if they are fewer.
 WITHOUT = np.array(
     [
         [_NUMBER[dice[:slot] + dice[slot + 1 :]] for slot in (min(i, len(dice) - 1) for i in range(NUM_DICE))]
@@ -53,13 +50,17 @@ WITHOUT = np.array(
     np.int16,
 )
 
-for _table in (THROWS, WITH, WITHOUT):
+for _table in (WITH, WITHOUT):
     _table.setflags(write=False)
 
 
 @cache
 def throw_chances() -> NDArray[np.float64]:
-    """(462, 252) the chance of each throw once a set is kept and the missing dice are thrown; read-only."""
+    """The probability of each throw of `THROWS` if a set is kept and the missing dice are thrown.
+
+    Returns:
+        (462, 252) float64, read-only.
+    """
     chances = np.zeros((NUM_SETS, NUM_THROWS))
     chances[FIRST_THROW:] = np.eye(NUM_THROWS)
     expect(chances)
@@ -79,7 +80,7 @@ def set_number(dice: Dice, keep: int) -> int:
 
 @kernel
 def expect(values: NDArray[np.float64]) -> None:
-    """From the values of the throws, write the expected value of each smaller set, its missing dice thrown.
+    """From the values of the throws, write the expected value of each smaller set after its missing dice are thrown.
 
     `values` is (462, L): L turns are computed side by side.
     """
@@ -94,9 +95,10 @@ def expect(values: NDArray[np.float64]) -> None:
 
 @kernel
 def best_to_keep(values: NDArray[np.float64], best: NDArray[np.float64]) -> None:
-    """From the values (462, L) of keeping each set, write into `best` (462, L) the highest among the sets within each.
+    """From the values (462, L) of keeping each set, write the highest value among the subsets of each set into `best`
+    (462, L).
 
-    A throw itself does not count among its own: keeping all five dice is no throw.
+    A throw is not a subset of itself here: whoever keeps all five dice does not throw.
     """
     lanes = values.shape[1]
     for number in range(NUM_SETS):
@@ -110,14 +112,14 @@ def best_to_keep(values: NDArray[np.float64], best: NDArray[np.float64]) -> None
 
 @kernel(allocates=True)
 def solve_turn(stops: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Reckon the first throws of a turn backward from its end.
+    """Compute the value of every position of a turn, backward from the last throw.
 
     Args:
-        stops: (T, 252, L) the value of ending the turn with each throw, by the number of throws left; -inf where that
-            is not allowed. T is 1 to 3.
-        values: (T, 462, L) is written: with n throws left, the value of each throw, the decision to stop or go on still
-            to be made, and the value of each smaller set if the throw that leaves n throws is made with it kept.
-            ``values[T - 1, 0]`` is the value of a turn of T throws.
+        stops: (T, 252, L) the value of ending the turn with each throw of `THROWS`, by the number of throws left; -inf
+            where the turn cannot end. T is 1 to 3.
+        values: (T, 462, L) is written. With n throws left, ``values[n]`` holds the value of each throw before the
+            decision to stop or to continue, and the value of each smaller set if it is kept in the throw that leaves n
+            throws. ``values[T - 1, 0]`` is the value of a turn of T throws.
     """
     best = np.empty(values.shape[1:])
     lanes = values.shape[2]

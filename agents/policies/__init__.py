@@ -1,1 +1,1 @@
-"""Policies: by name, without training, from checkpoints."""
+"""Policies: those that need no training, checkpoints, and loading them by name."""

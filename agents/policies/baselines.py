@@ -1,101 +1,115 @@
-"""The policies that need no training."""
+"""The policies that need no training: random, greedy and optimal."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.policies.by_game import has_part, load_part
+from fivedice.agents.policies.by_game import exact_solution, greedy_policy
 from fivedice.envs.core.random_play import pick
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import Policy, View
 
 
 class RandomPolicy:
-    """Every legal action is equally likely."""
+    """Plays each legal action with the same probability."""
 
     name = "random"
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """One action for each row, (N,) int64."""
+        """A legal action for each decision, (N,) int64."""
         view.require_choice()
         actions = np.empty(len(view), np.int64)
         pick(view.masks, view.uniforms, actions)
         return actions
 
-    def chances(self, view: View) -> NDArray[np.float64]:
-        """How likely each action is, (N, num_actions) float64."""
-        chances: NDArray[np.float64] = view.masks / view.masks.sum(axis=1, keepdims=True)
-        return chances
+    def action_probabilities(self, view: View) -> NDArray[np.float64]:
+        """The probability of each action, (N, num_actions) float64."""
+        probabilities: NDArray[np.float64] = view.masks / view.masks.sum(axis=1, keepdims=True)
+        return probabilities
 
 
-class OfEachGame:
-    """A policy that every game has its own of: the one named in ``agents/games/<game>/<part>.py``."""
+class PerGamePolicy:
+    """A policy with one implementation for each game, which `of` returns.
 
-    def __init__(self, name: str, part: str) -> None:
+    Args:
+        name: the name of the policy.
+        find: returns the implementation for a game, or None if there is none.
+    """
+
+    def __init__(self, name: str, find: Callable[[Game], Policy | None]) -> None:
         self.name = name
-        self._part = part
+        self._find = find
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """One action for each row, (N,) int64."""
+        """A legal action for each decision, (N,) int64.
+
+        Raises:
+            ValueError: there is no such policy for the game of `view`, or a decision has no legal action.
+        """
         view.require_choice()
         return self.of(view.game).act(view)
 
-    def action_values(self, view: View) -> NDArray[np.float64]:
-        """What the policy holds each action to be worth, (N, num_actions) float64; -inf where it is not legal.
+    def of(self, game: Game) -> Policy:
+        """The implementation for `game`.
 
         Raises:
-            AttributeError: the one of that game does not tell.
+            ValueError: there is none.
         """
-        values: NDArray[np.float64] = self.of(view.game).action_values(view)  # type: ignore[attr-defined]  # see Raises
-        return values
-
-    def of(self, game: Game) -> Policy:
-        """The one that plays `game`."""
-        if not self.plays(game):
+        policy = self._find(game)
+        if policy is None:
             others = [policy.name for policy in (GREEDY, OPTIMAL) if policy.plays(game)]
             known = " or ".join(map(repr, ["random", *others]))
             raise ValueError(f"there is no {self.name!r} policy for {game.title}; use {known}")
-        policy: Policy = getattr(load_part(game, self._part), self.name.upper())
         return policy
 
     def plays(self, game: Game) -> bool:
-        """Whether `game` has one."""
-        return has_part(game, self._part)
+        """Whether there is an implementation for `game`."""
+        return self._find(game) is not None
 
 
-GREEDY = OfEachGame("greedy", "greedy")  # makes the most of this turn and thinks no further; see each game's page
-OPTIMAL = OfEachGame("optimal", "exact")  # exact play, where a game is solved
+def _find_greedy(game: Game) -> Policy | None:
+    module = greedy_policy(game)
+    return None if module is None else module.GREEDY
+
+
+def _find_optimal(game: Game) -> Policy | None:
+    module = exact_solution(game)
+    return None if module is None else module.OPTIMAL
+
+
+GREEDY = PerGamePolicy("greedy", _find_greedy)  # maximises the gain of the current turn; see the page of each game
+OPTIMAL = PerGamePolicy("optimal", _find_optimal)  # exact play, for games that are solved
+
+
+def policy_for(policy: Policy, game: Game) -> Policy:
+    """The policy to ask what it can do in `game`: the game's own one of a `PerGamePolicy`, else `policy` itself.
+
+    Raises:
+        ValueError: a `PerGamePolicy` has none for that game.
+    """
+    return policy.of(game) if isinstance(policy, PerGamePolicy) else policy
 
 
 def optimum(game: Game, options: Options) -> float | None:
-    """The exact highest expected points of a game at a table with these options, or None if that is not known."""
-    solved = _solved(game)
-    value: float | None = solved.optimum(options) if solved else None
-    return value
+    """The exact highest expected points of a player with these options, or None if it is not known."""
+    solution = exact_solution(game)
+    return None if solution is None else solution.optimum(options)
 
 
 def is_solved(game: Game, options: Options) -> bool:
-    """Whether there is exact play of a game at a table with these options.
-
-    ``agents/games/<game>/exact.py`` says it by a function ``is_solved(options)``, if not all tables are solved.
-    """
-    solved = _solved(game)
-    return solved is not None and (not hasattr(solved, "is_solved") or bool(solved.is_solved(options)))
+    """Whether the optimal policy can play a game with these options."""
+    solution = exact_solution(game)
+    return solution is not None and solution.is_solved(options)
 
 
 def value_in_words(game: Game, options: Options) -> str:
-    """What a game with these options is worth under exact play, in a sentence.
+    """The value of a game with these options under optimal play, as a sentence.
 
     Raises:
-        ValueError: that game is not solved, or not at such a table.
+        ValueError: the game is not solved, or not with these options.
     """
-    solved = _solved(game)
-    if solved is None:
+    solution = exact_solution(game)
+    if solution is None:
         raise ValueError(f"{game.title} is not solved")
-    words: str = solved.in_words(options)
-    return words
-
-
-def _solved(game: Game) -> Any:
-    return load_part(game, "exact")
+    return solution.in_words(options)

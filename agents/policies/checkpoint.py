@@ -1,4 +1,7 @@
-"""A policy in one file: the tensors of its network and a card that says what it plays. Loading executes nothing."""
+"""Checkpoints: a policy in one ``.safetensors`` file, with the tensors of its network and a JSON card.
+
+The card says which game the policy plays, and how its network is built. Loading a file executes nothing in it.
+"""
 
 import hashlib
 import json
@@ -32,10 +35,11 @@ REQUIRED = {
 }
 
 
-# Settings of a network that cards of version 0.1 call otherwise.
+# Settings of a network that have other names in the cards of version 0.1.
 RENAMED = {
     "standard_form": "canonical_form",
     "base": "prior",
+    "base_logit": "prior_logit",
     "base_span": "prior_span",
     "base_keep_span": "prior_keep_span",
     "base_features": "prior_features",
@@ -50,7 +54,13 @@ def make_card(
     canonical_form: bool = False,
     prior: Prior | None = None,
 ) -> dict[str, Any]:
-    """The part of a card that says what a policy plays; the trainer adds how it came about."""
+    """The part of a card that loading needs; training adds its settings and results.
+
+    Args:
+        game, options: the game and its options record, which includes the number of players.
+        net_arch, activation: as for `Network`.
+        canonical_form, prior: as for `CheckpointPolicy`.
+    """
     num_players = int(options["num_players"])
     return {
         "game": game.name,
@@ -72,7 +82,16 @@ def make_card(
 
 
 def save_checkpoint(path: Path, card: Mapping[str, Any], network: Network) -> None:
-    """Write one file, whole or not at all."""
+    """Write a checkpoint to `path`. If writing fails, a file that was there before is unchanged.
+
+    Args:
+        path: the file; folders are made as needed.
+        card: what `make_card` returns, and anything else that JSON can hold.
+        network: the network.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     text = json.dumps(card)
     metadata = {
         "format": FORMAT,
@@ -87,32 +106,42 @@ def read_card(path: Path) -> dict[str, Any]:
     """The card of a checkpoint.
 
     Raises:
-        ValueError: there is no such file, or it is not a checkpoint.
+        ValueError: the file does not exist or is not a checkpoint.
     """
     _, card = _read(path, with_tensors=False)
     return card
 
 
 def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPolicy":
-    """A policy from a checkpoint; see `fivedice.agents.load`."""
+    """The policy in a checkpoint file.
+
+    Args:
+        path: the file.
+        deterministic: as for `CheckpointPolicy`.
+
+    Raises:
+        ValueError: the file does not exist, is damaged, or is not a checkpoint that this version can play.
+    """
     tensors, card = _read(path, with_tensors=True)
     try:
         game = load_game(card["game"])
         options = game.make_options(card["num_players"], card["options"])
         layout = game.layout(options)
         if card["game_version"] != game.version:
-            raise ValueError(f"it plays version {card['game_version']} of {game.title}; this is version {game.version}")
+            raise ValueError(
+                f"it is for version {card['game_version']} of {game.title}; this is version {game.version}"
+            )
         if (card["observation_digest"], card["action_digest"]) != (layout.digest, game.action_digest(options)):
-            raise ValueError("its observations or actions are laid out differently from this version's")
+            raise ValueError("the layout of its observations or actions differs from this version's")
         net_arch, activation = card["network"].get("net_arch"), card["network"].get("activation")
         if not isinstance(net_arch, list) or not all(type(width) is int for width in net_arch):
             raise ValueError("its card does not give net_arch as a list of widths")
         canonical_form = card["network"].get("canonical_form", False)
         if not isinstance(canonical_form, bool) or (canonical_form and game.canonical is None):
-            raise ValueError(f"its card gives canonical_form as {canonical_form!r}, which {game.title} does not have")
+            raise ValueError(f"its card has canonical_form={canonical_form!r}; {game.title} has no such form")
         prior, inputs, actions = read_prior(card["network"], game), layout.size, game.num_actions(options)
         if prior and canonical_form:
-            raise ValueError("its card gives both canonical_form and a prior, which do not go together")
+            raise ValueError("its card has both canonical_form and a prior; only one of them is possible")
         num_features = len(prior.feature_names(game)) if prior else 0
         if prior:
             inputs += (1 + num_features) * actions
@@ -126,39 +155,46 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
 
 
 def read_prior(network: Mapping[str, Any], game: Game) -> Prior | None:
-    """The prior that the network of a card starts from, if any."""
+    """The prior of the network that a card describes, or None.
+
+    Args:
+        network: the card's ``"network"``.
+        game: the game.
+
+    Raises:
+        ValueError: the prior is not known, or differs from this version's.
+    """
     name = network.get("prior")
     if name is None:
         return None
     if name not in PRIORS:
-        raise ValueError(f"its card gives prior as {name!r}; known are {', '.join(map(repr, PRIORS))}")
+        raise ValueError(f"its card has prior={name!r}; known are {', '.join(map(repr, PRIORS))}")
     spans = []
     for field in ("prior_span", "prior_keep_span"):
         span = network.get(field, 0.0)
         if type(span) not in (int, float) or not 0 <= span < np.inf:
-            raise ValueError(f"its card gives {field} as {span!r}; it must be a number from 0 up")
+            raise ValueError(f"its card has {field}={span!r}; it must be a finite number, 0 or more")
         spans.append(span)
     span, keep_span = spans
     features = network.get("prior_features", [])
     prior = Prior(PRIORS[name], span, keep_span, features=bool(features))
     prior.check(game)
     if features != prior.feature_names(game):
-        raise ValueError(
-            f"its card gives prior_features as {features!r}; this version's are {prior.feature_names(game)}"
-        )
+        raise ValueError(f"its card has prior_features={features!r}; this version's are {prior.feature_names(game)}")
     return prior
 
 
 class CheckpointPolicy:
-    """A network that plays one game with one set of options and seats.
+    """A network that plays one game with one set of options and one number of players.
 
     Args:
-        name: what tables and infos call it.
-        game, options: what it plays.
-        network: how.
-        canonical_form: whether the network is shown canonical forms (`fivedice.envs.core.canonical`).
-        prior: the policy of which the network is shown, beside each observation, what it would do; or None.
-        deterministic: whether it plays its likeliest action, or samples from its probabilities with `View.uniforms`.
+        name: the policy's name in tables and infos.
+        game, options: the game and its options record, which includes the number of players.
+        network: the network that chooses the actions.
+        canonical_form: whether the network gets observations of canonical forms (`fivedice.envs.core.canonical`).
+        prior: a policy whose action is appended to each observation (see `Prior`); or None.
+        deterministic: True: the most probable action. False: an action sampled from the network's probabilities, with
+            `View.uniforms`.
     """
 
     def __init__(
@@ -178,25 +214,26 @@ class CheckpointPolicy:
         self.canonical_form, self.deterministic = canonical_form, deterministic
 
     def settings(self) -> dict[str, Any]:
-        """What kind of network it is and what that is shown, by the names of `TrainConfig`."""
+        """The settings of the network and of its observations, by the names of `TrainConfig`."""
         settings: dict[str, Any] = self.card()["network"]
         return settings
 
     def card(self) -> dict[str, Any]:
-        """The card for its file, `make_card`."""
+        """The card for a file of this policy; see `make_card`."""
         network = self.network
         return make_card(self.game, self.options, network.net_arch, network.activation, self.canonical_form, self.prior)
 
     def check(self, game: Game, options: Options) -> None:
-        """Refuse a table of another game, or of other options or seats, with a ValueError."""
+        """Raise a ValueError for another game, other options or another number of players."""
         if game is not self.game or options != self.options:
             raise ValueError(f"{self.name} plays {describe(self.game, self.options)}, not {describe(game, options)}")
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """One action for each row, (N,) int64.
+        """A legal action for each decision, (N,) int64.
 
         Raises:
-            ValueError: the view is of another game, or of other options or seats, or a decision has no legal action.
+            ValueError: `view` has another game, other options or another number of players, or a decision has no legal
+                action.
         """
         self.check(view.game, view.options)
         view.require_choice()
@@ -221,9 +258,10 @@ class CheckpointPolicy:
 
 
 def describe(game: Game, options: Options) -> str:
-    """What is played, in words."""
+    """A game, its number of players and its options, for messages."""
     chosen = ", ".join(f"{name}={value!r}" for name, value in game.options_dict(options).items())
-    return f"{game.title} with {options['num_players']} seats ({chosen})"
+    num_players = int(options["num_players"])
+    return f"{game.title} with {num_players} player{'s' * (num_players > 1)} ({chosen})"
 
 
 def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -234,25 +272,25 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], d
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()} if with_tensors else {}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
-        # The last two come from kinds of numbers that NumPy does not know, such as bfloat16.
-        _refuse(path, f"it is not a whole safetensors file of float32 ({error})")
+        # Data types that NumPy does not know, such as bfloat16, raise the last two.
+        _refuse(path, f"it is not a complete safetensors file of float32 tensors ({error})")
     if metadata.get("format") != FORMAT:
         _refuse(path, f"its format is {metadata.get('format')!r}, not {FORMAT!r}")
     if with_tensors and metadata.get("digest", digest(tensors)) != digest(tensors):
-        _refuse(path, "its tensors are not those that were written: it is damaged")
+        _refuse(path, "the file is damaged: the checksum of its tensors does not match")
     try:
         card = json.loads(metadata["card"])
     except (KeyError, ValueError, RecursionError):
-        _refuse(path, "its card is missing or is not JSON")
+        _refuse(path, "its card is missing or not valid JSON")
     of_card = hashlib.sha256(metadata["card"].encode()).hexdigest()
     if metadata.get("card_digest", of_card) != of_card:
-        _refuse(path, "its card is not the one that was written: it is damaged")
+        _refuse(path, "the file is damaged: the checksum of its card does not match")
     for field, kind in REQUIRED.items():
         if not isinstance(card, dict) or not isinstance(card.get(field), kind):
-            _refuse(path, f"its card has no {field}")
+            _refuse(path, f"its card has no valid {field!r}")
     card["network"] = {RENAMED.get(name, name): value for name, value in card["network"].items()}
     return tensors, card
 
 
 def _refuse(path: Path, why: object) -> NoReturn:
-    raise ValueError(f"{path} is not a checkpoint that can be played: {why}") from None
+    raise ValueError(f"{path} cannot be used as a checkpoint: {why}") from None

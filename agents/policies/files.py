@@ -1,4 +1,4 @@
-"""Writing files so that none is ever half written, and telling when one was damaged."""
+"""Writes files atomically, and computes checksums of tensors."""
 
 import hashlib
 import os
@@ -13,7 +13,11 @@ from safetensors import SafetensorError
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, then move it into place at once."""
+    """Write a file atomically: `write` fills a temporary file in the same folder, which then replaces `path`.
+
+    Raises:
+        OSError: the file cannot be written; `path` is unchanged.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
@@ -22,27 +26,40 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         write(temporary)
         temporary.chmod(0o644)
         temporary.replace(path)
-    except SafetensorError as error:  # as of a full disk
+    except SafetensorError as error:  # for example, the disk is full
         raise OSError(f"{path} cannot be written: {error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8, whole or not at all."""
+
+    def write(temporary: Path) -> None:
+        temporary.write_text(text, encoding="utf-8")
+
+    write_whole(path, write)
+
+
 def no_checkpoint(path: Path) -> str:
-    """What is wrong where the file of a checkpoint is expected and there is none; of a folder, what it has."""
+    """The message for a checkpoint file that does not exist; for a folder it names a checkpoint inside."""
     inside = sorted(path.glob("*.safetensors"))
-    return f"{path} is a folder; name a file in it, such as {inside[0]}" if inside else f"there is no file {path}"
+    return (
+        f"{path} is a folder; name a file in it, for example {inside[0]}"
+        if inside
+        else f"the file {path} does not exist"
+    )
 
 
 def refuse_file(folder: Path, purpose: str) -> None:
-    """Refuse a folder for `purpose` that cannot be made, because it or one around it is a file."""
+    """Raise a ValueError if `folder` cannot be a folder for `purpose`, because it or a parent of it is a file."""
     for place in (folder, *folder.parents):
         if place.exists() and not place.is_dir():
-            raise ValueError(f"{place} is a file; name a folder for {purpose}")
+            raise ValueError(f"{place} is a file; choose another folder for {purpose}")
 
 
 def digest(tensors: Mapping[str, NDArray[Any]]) -> str:
-    """Changes whenever a tensor's name, type, shape or value does."""
+    """A SHA-256 checksum, in hexadecimal, of the names, data types, shapes and values of tensors."""
     found = hashlib.sha256()
     for name, tensor in sorted(tensors.items()):
         found.update(repr((name, tensor.dtype.str, tensor.shape)).encode())

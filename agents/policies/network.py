@@ -1,4 +1,4 @@
-"""The network of a checkpoint, played with NumPy alone: no torch is needed to sit at a table with one."""
+"""The network of a checkpoint, in NumPy: playing with a checkpoint does not need torch."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -16,21 +16,23 @@ ACTIVATIONS = ("tanh", "relu")
 
 
 class Network:
-    """Two multilayer perceptrons on one observation: the policy's logits and the value.
+    """Two multilayer perceptrons with the same input: one for the policy's logits, one for the value.
 
     Args:
-        tensors: ``policy.0.weight`` (width, inputs), ``policy.0.bias`` (width,), … one pair a layer and the last for
-            the logits; ``value.0.weight``, … the same with one output. All float32.
+        tensors: ``policy.0.weight`` (width, inputs), ``policy.0.bias`` (width,), … one pair for each layer, the last
+            one for the logits; ``value.0.weight``, … the same with one output. All are float32 and are copied.
+        num_inputs: the number of inputs, those of the prior included.
+        num_actions: the number of logits.
         net_arch: the widths of the hidden layers.
         activation: ``"tanh"`` or ``"relu"``, after each hidden layer.
-        residual: whether the observation is followed by what a prior policy would do (`Prior.shown`), which goes beside
-            the policy's last hidden layer, too.
-        num_features: how many features of each action come after that. Each is weighed by ``policy.query.weight``
-            (num_features, width) and ``.bias`` (num_features,) of the last hidden layer, alike for all actions, and
-            added to what the prior would do there.
+        residual: whether the observation is followed by one number for each action from a prior policy (`Prior.shown`).
+            The policy's last layer gets these numbers as inputs, too.
+        num_features: how many features of each action follow then. The policy's last hidden layer computes one weight
+            for each feature (``policy.query.weight`` (num_features, width), ``policy.query.bias`` (num_features,)). The
+            weights are the same for all actions; the weighted features are added to the prior's numbers.
 
     Raises:
-        ValueError: the tensors are not those of such a network.
+        ValueError: the activation is not known, or the tensors do not fit such a network.
     """
 
     def __init__(
@@ -51,23 +53,23 @@ class Network:
         expected = tensor_shapes(num_inputs, num_actions, net_arch, residual, num_features)
         if set(tensors) != set(expected):
             missing, extra = sorted(set(expected) - set(tensors)), sorted(set(tensors) - set(expected))
-            raise ValueError(f"its tensors are not those of its network: missing {missing}, not expected {extra}")
+            raise ValueError(f"its tensors do not fit its network: missing {missing}, not expected {extra}")
         for name, shape in expected.items():
             tensor = tensors[name]
             if tensor.shape != shape or tensor.dtype != np.float32:
-                raise ValueError(f"tensor {name} is {tensor.dtype} {tensor.shape}; its network has float32 {shape}")
+                raise ValueError(f"tensor {name} is {tensor.dtype} {tensor.shape}; its network needs float32 {shape}")
             if not np.isfinite(tensor).all():
-                raise ValueError(f"tensor {name} holds numbers that are not finite")
-        self.tensors = {name: np.array(tensors[name], order="C") for name in expected}  # copies: an opponent stays ...
+                raise ValueError(f"tensor {name} has values that are not finite")
+        self.tensors = {name: np.array(tensors[name], order="C") for name in expected}  # copies, because ...
         for tensor in self.tensors.values():
-            tensor.flags.writeable = False  # ... what it was
+            tensor.flags.writeable = False  # ... an opponent must never change
 
     def logits(self, observations: Floats) -> Floats:
-        """The policy's logits (N, num_actions) for observations (N, num_inputs)."""
+        """The policy's logits (N, num_actions) float32 for inputs (N, num_inputs) float32."""
         return self._run("policy", observations)
 
     def values(self, observations: Floats) -> Floats:
-        """The values (N,), in units of the reward that the network was trained on."""
+        """The values (N,) float32 for inputs (N, num_inputs), in units of the training reward."""
         return self._run("value", observations)[:, 0]
 
     def _run(self, head: str, inputs: Floats) -> Floats:
@@ -108,7 +110,7 @@ def tensor_shapes(
 
 @kernel
 def likeliest(logits: Floats, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
-    """Write each row's legal action with the highest logit, the first of equals."""
+    """Write into `actions` (N,) each row's legal action with the highest logit, the lowest action of equal ones."""
     for i in range(len(masks)):
         best = -1
         for action in range(masks.shape[1]):
@@ -119,7 +121,7 @@ def likeliest(logits: Floats, masks: NDArray[np.int8], actions: NDArray[np.int64
 
 @kernel
 def sampled(logits: Floats, masks: NDArray[np.int8], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Sample a legal action for each row from the softmax of its logits, with the row's uniform random number."""
+    """Write into `actions` (N,) a legal action sampled from the softmax of each row's logits, with its uniform."""
     for i in range(len(masks)):
         highest = -np.inf
         for action in range(masks.shape[1]):

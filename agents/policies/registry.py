@@ -1,4 +1,4 @@
-"""Policies by name."""
+"""Loads policies by name."""
 
 import importlib
 import re
@@ -19,16 +19,16 @@ ROLLOUT = "rollout"
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     """A policy for ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"`` or a checkpoint file.
 
-    A rollout may name its base, the games of each action and what it maximises, in this order and each left out at
-    will: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
+    A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
+    optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
     `RolloutPolicy`.
 
     Args:
         name: one of the names, or the path of a ``.safetensors`` file. Nothing in it is executed.
-        deterministic: whether a checkpoint plays its likeliest action, or draws from its probabilities.
+        deterministic: True: a checkpoint plays its most probable action. False: it samples from its probabilities.
 
     Raises:
-        ValueError: there is no such policy, or the file is not a checkpoint that this version can play.
+        ValueError: no policy has this name, or the file is not a checkpoint that this version can play.
     """
     if name == "random":
         return RandomPolicy()
@@ -48,31 +48,33 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         raise ValueError(no_checkpoint(path) if any(path.glob("*.safetensors")) else refused)
     checkpoint = importlib.import_module(
         "fivedice.agents.policies.checkpoint"
-    )  # needs safetensors, which the others do without
+    )  # imported here, because only checkpoints need safetensors
     policy: Policy = checkpoint.load_checkpoint(path, deterministic=deterministic)
     return policy
 
 
 def read_rollout(name: str) -> tuple[str, int, str]:
-    """The base, the games of each action and the aim that the name of a rollout says; see `load`."""
+    """The base policy, the number of simulated games and the aim in the name of a rollout; see `load`."""
     words = name.split(":")[1:]
     aim = words.pop() if words and words[-1] in AIMS else POINTS
     is_number = bool(words) and re.fullmatch(r"-?\d{1,9}", words[-1]) is not None
     games = int(words.pop()) if is_number else GAMES
     base = ":".join(words) if words else "greedy"  # the path of a checkpoint may have a colon in it
     if not base or base.endswith(":"):
-        raise ValueError(
-            f"{name!r} ends in the middle; name a rollout as rollout:BASE:GAMES, such as rollout:greedy:64"
-        )
+        raise ValueError(f"{name!r} is incomplete; name a rollout as rollout:BASE:GAMES, for example rollout:greedy:64")
     return base, games, aim
 
 
 def load_all(names: Sequence[str], *, deterministic: bool = True) -> dict[str, Policy]:
-    """Policies by names that tell them apart: a file's own name, or its path where two files share it."""
+    """Policies by unique labels: a checkpoint's label is its file's name, or its path if two files have that name.
+
+    Raises:
+        ValueError: as for `load`; or two policies have the same label.
+    """
     policies = [load(name, deterministic=deterministic) for name in names]
     short = [policy.name for policy in policies]
     labels = [name if short.count(own) > 1 else own for name, own in zip(names, short, strict=True)]
     for place, label in enumerate(labels):
         if label in labels[:place]:
-            raise ValueError(f"{label!r} is named twice; name each policy once")
+            raise ValueError(f"{label!r} is listed twice; list each policy once")
     return dict(zip(labels, policies, strict=True))

@@ -1,18 +1,18 @@
-"""The rollout policy: whatever any policy plays, improved by playing every choice out a number of times.
+"""The rollout policy: improves a base policy by simulated games.
 
-After each legal action the game is played on to its end, with the base policy in every seat, and the action with the
-best mean result is taken (Tesauro and Galperin, "On-line policy improvement using Monte-Carlo search", NIPS 1996). What
-that gains over the base shows how much there is to gain in a game that is not solved.
+For each legal action the policy simulates the rest of the game several times, with the base policy in every seat, and
+plays the action with the best mean result (Tesauro and Galperin, "On-line policy improvement using Monte-Carlo search",
+NIPS 1996). Its gain over the base policy is a lower bound for what can be gained in a game that is not solved.
 
-Of some hundred noisy means the highest is too high, and a rollout that took it at its word could be weaker than its
-base. So there are two rounds. In the first, the actions race against the base's own action, and those that fall behind
-drop out. The one that does best is then compared with the base's own in `CONFIRM` times as many new games, which know
-nothing of how it was chosen, and is taken only if it is better by `SURE` standard errors in these.
+The highest of many noisy means is biased upwards. A rollout that simply took it could be weaker than its base policy.
+So there are two rounds. In the first, each action is compared with the action of the base policy, and an action that
+falls behind is dropped. In the second, the best action is compared with the action of the base policy again, in
+`CONFIRM` times as many new games. It is played only if it is better there by `SURE` standard errors.
 
-The dice of these games are fresh: they come from streams of their own, keyed by the random number that the view holds
-for the decision, and tell nothing about the dice to come. All actions of one decision meet the same dice, turn by turn
-(`align_streams`), so that their differences are less noisy than their values. Games of one decision that have come to
-the same after the action, or after the turn, go on as one.
+The simulated dice are independent of the real dice to come: they have random streams of their own, whose key is the
+view's uniform random number of the decision. All actions of one decision get the same dice, turn by turn
+(`align_streams`), because this makes the differences between actions less noisy. Simulated games of one decision that
+reach the same state after the action, or after the turn, are continued as one.
 """
 
 from typing import Any
@@ -20,53 +20,58 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.agents.policies.protocols import BoundToGame, ChecksGame
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.chance import STREAM, align_streams
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import Policy, View
 
-GAMES = 64  # of each action, if not said otherwise
+GAMES = 64  # simulated games of each action, by default
 MOST_GAMES = 100_000
 WIN, POINTS = AIMS = ("win", "points")
-STAGE = 8  # games of each action before they are compared for the first time; then whenever there are twice as many
-HOPE = 2.0  # standard errors that an action may be behind the base's own, and still be played on
-CONFIRM = 8  # times as many games for the comparison with the one that did best
-SURE = 1.65  # standard errors by which it must be better there: of twenty that are no better, one is
-TILT = 1e-3  # of a win, what a point of the lead is worth: of actions that win as often the higher lead is better
+STAGE = 8  # games of each action before the first comparison; each later comparison has twice as many
+HOPE = 2.0  # an action is dropped if it is behind the base policy's action by more standard errors than this
+CONFIRM = 8  # the second round has this many times the games of the first
+SURE = 1.65  # standard errors needed in the second round; an equally good action passes in 1 of 20 cases
+TILT = 1e-3  # value of one point of the lead, as a share of a win: decides between actions that win equally often
 PLAYOUTS_AT_ONCE = 16_384
-KEY = 0x726F6C6C  # second word of the playouts' key; the first comes from `View.uniforms`
+KEY = 0x726F6C6C  # second word of the simulated games' key; the first comes from `View.uniforms`
 
 
 class RolloutPolicy:
-    """Plays the action that does best in games played on by the base policy in every seat.
+    """Plays the action with the best mean result in simulated games, in which the base policy plays every seat.
+
+    If the base policy is bound to one game setup, as checkpoints are, the rollout is, too, and has its `game` and
+    `options` (`BoundToGame`).
 
     Args:
-        base: who plays these games. What is random in it comes from their streams.
-        games: how many are played of each action at most, and eight times as many of the one that does best in them. An
-            action that falls behind the base's own is given up.
-        aim: what is maximised: ``"points"``, own points less the mean of the others', or ``"win"``, the share of the
-            win. Leads tell two actions apart in far fewer games than wins do, so they are what counts if not said
-            otherwise.
+        base: the base policy. In simulated games its random numbers come from their random streams.
+        games: the maximum number of simulated games of each action, 1 to 100,000. The best action is then confirmed in
+            eight times as many. An action that falls behind the base policy's action is dropped earlier.
+        aim: what to maximise: ``"points"``, own points minus the mean of the others' points, or ``"win"``, the share of
+            the win. The default is ``"points"``, because points distinguish two actions in far fewer games than wins.
+
+    Raises:
+        ValueError: `games` or `aim` is not one of these.
     """
 
     def __init__(self, base: Policy, games: int = GAMES, aim: str = POINTS) -> None:
         if not 1 <= games <= MOST_GAMES:
-            raise ValueError(f"games={games} of each action cannot be played in a rollout; use 1 to {MOST_GAMES}")
+            raise ValueError(f"a rollout cannot simulate games={games} of each action; use 1 to {MOST_GAMES}")
         if aim not in AIMS:
-            raise ValueError(f"aim={aim!r} is nothing that a rollout can maximise; use {' or '.join(map(repr, AIMS))}")
+            raise ValueError(f"a rollout cannot maximise aim={aim!r}; use {' or '.join(map(repr, AIMS))}")
         self.base, self.games, self.aim = base, games, aim
         self.name = f"rollout:{base.name}:{games}" + ("" if aim == POINTS else f":{aim}")
-        if hasattr(base, "options"):  # a checkpoint's: the table that it is bound to
-            self.game, self.options = base.game, base.options  # type: ignore[attr-defined]
+        if isinstance(base, BoundToGame):
+            self.game, self.options = base.game, base.options
 
     def check(self, game: Game, options: Options) -> None:
-        """Let the base refuse a table with a ValueError, if it is bound to another."""
-        check = getattr(self.base, "check", None)
-        if check is not None:
-            check(game, options)
+        """Raise a ValueError if the base policy cannot play `game` with `options`."""
+        if isinstance(self.base, ChecksGame):
+            self.base.check(game, options)
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """One action for each row, (N,) int64: one that is surely better than the base's own, or that one."""
+        """A legal action for each decision, (N,) int64: the base policy's, or one that is significantly better."""
         chosen = np.array(self.base.act(view), np.int64)
         choice = np.flatnonzero(view.masks.sum(axis=1) > 1)
         if not len(choice):
@@ -97,9 +102,16 @@ class RolloutPolicy:
         first: int,
         games: int,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Play each candidate (C,) against the action `own` (N,) of its row, in as many `games` from ``first`` on.
+        """Compare each candidate (C,) with the action `own` (N,) of its row, in simulated games numbered from `first`.
 
-        Returns the places (L,) of those that have not fallen behind, and their gains over `own`, (L, games).
+        Args:
+            view: the decisions.
+            rows, actions: (C,) the row in `view` and the action of each candidate.
+            own: (N,) the base policy's actions.
+            first, games: the number of the first simulated game, and how many there are at most.
+
+        Returns:
+            The indices (L,) of the candidates that have not fallen behind, and their gains over `own`, (L, games).
         """
         left, gains = np.arange(len(rows)), np.zeros((len(rows), 0))
         while len(left) and gains.shape[1] < games:
@@ -114,7 +126,10 @@ class RolloutPolicy:
         return left, gains
 
     def action_values(self, view: View) -> NDArray[np.float64]:
-        """The mean result of each action, (N, num_actions) float64; -inf where it is not legal."""
+        """The mean result of each action in simulated games, (N, num_actions) float64; -inf where it is not legal.
+
+        The unit is that of `aim`: points of the lead, or the share of the win (plus 0.001 for each point of the lead).
+        """
         values = np.full(view.masks.shape, -np.inf)
         rows, actions = np.nonzero(view.masks)
         values[rows, actions] = self._play(view, rows, actions, 0, self.games).mean(axis=1)
@@ -128,7 +143,7 @@ class RolloutPolicy:
         first: int,
         count: int,
     ) -> NDArray[np.float64]:
-        """How games ``first``, … of each candidate (C,) end for the seat that decides, (C, count)."""
+        """The results (C, count) of `count` simulated games of each candidate, for the player who decides."""
         total = len(rows) * count
         results = np.empty(total)
         for start in range(0, total, PLAYOUTS_AT_ONCE):
@@ -140,8 +155,11 @@ class RolloutPolicy:
     def _play_out(
         self, view: View, rows: NDArray[np.int64], actions: NDArray[np.int64], games: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """How one game after each of `actions` (P,), in `rows` of the view (P,), ends for the seat that decides; those
-        with the same number in `games` (P,) meet the same dice."""
+        """The results (P,) of one simulated game after each of `actions` (P,), for the player who decides.
+
+        `rows` (P,) are the decisions in `view`. Games of one decision with the same number in `games` (P,) get the same
+        dice.
+        """
         num_players = int(view.options["num_players"])
         options: dict[str, Any] = view.game.options_dict(view.options)
         batch = Batch(view.game, len(rows), num_players=num_players, **options)
@@ -165,7 +183,7 @@ class RolloutPolicy:
         return result
 
     def _play_on(self, batch: Batch, rows: NDArray[np.int64], deciders: NDArray[np.int8] | None = None) -> None:
-        """Let the base policy play on in `rows`: to the end, or while it is the turn of these `deciders` (P,)."""
+        """Let the base policy continue the games in `rows` to their end, or until the turn of `deciders` (P,) ends."""
         while True:
             waiting = ~batch.over[rows]
             if deciders is not None:
@@ -178,19 +196,19 @@ class RolloutPolicy:
 
 
 def fresh_streams(uniforms: NDArray[np.float64], games: NDArray[np.int64]) -> NDArray[np.void]:
-    """`STREAM` records (P,) for games of these numbers (P,) after decisions with these uniforms (P,)."""
+    """Random streams (P,) for simulated games with these numbers (P,), after decisions with these uniforms (P,)."""
     streams = np.zeros(len(uniforms), STREAM)
     streams["key"][:, 0] = (uniforms * 4294967296.0).astype(np.int64)
     streams["key"][:, 1] = KEY
     streams["game"][:, 0] = games
-    streams["drawn"] = 4  # some, so that for `align_streams` the turn has begun, whether an action draws or not
+    streams["drawn"] = 4  # above 0: `align_streams` takes the turn as begun, even if an action draws nothing
     return streams
 
 
 def distinct(batch: Batch, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Those of `rows` (R,) that stand for all, and for each its place (R,) among these.
+    """The distinct games in `rows` (R,): one row of each, and for each of `rows` its index (R,) among these.
 
-    Rows with the same state and the same streams, at the same draw, have the same future.
+    Games with the same state and the same streams at the same position have the same future.
     """
     content = np.hstack([_bytes(batch.states[rows]), _bytes(batch.streams[rows])])
     joined = np.ascontiguousarray(content).view(np.dtype((np.void, content.shape[1])))[:, 0]
@@ -203,13 +221,13 @@ def _bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:
 
 
 def standard_errors(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The standard error of each mean (C,) over `gains` (C, games), of two games at least."""
+    """The standard errors (C,) of the means over `gains` (C, games); needs two games or more."""
     errors: NDArray[np.float64] = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
     return errors
 
 
 def may_be_better(gains: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which candidates (C,) are worth more games: not those that are behind, or come to the same in every game."""
+    """Which candidates (C,) get more games: not those that are behind, or equal to the base policy in every game."""
     ahead: NDArray[np.bool_] = (gains != 0).any(axis=1)
     if gains.shape[1] > 1:
         ahead &= gains.mean(axis=1) + HOPE * standard_errors(gains) > 0

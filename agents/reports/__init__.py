@@ -1,1 +1,1 @@
-"""Figures for people: tables, plots and pages."""
+"""Results for people: tables, plots and HTML pages."""

@@ -1,4 +1,4 @@
-"""An evaluation as the command line shows it: the matches, their tables, and where the points go."""
+"""The evaluation of the command line: play the matches, print tables, and draw the score breakdown."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,14 +36,18 @@ def show_evaluation(
     breakdown: bool = False,
     plot: Path | None = None,
 ) -> None:
-    """Play every contender against every other, and print how they did.
+    """Play every contender against every other, and print the results.
 
     Args:
-        console: where.
-        game, contenders, games, num_players, seed, options: as for `evaluate`.
-        luck: whether to show the results with the luck taken out too, where the game is solved.
-        breakdown: whether to print where the points go, beside exact play where the game is solved for points.
-        plot: a file to draw the same in, or None.
+        console: the console for the tables.
+        game, contenders, games, num_players, seed, options: see `evaluate`.
+        luck: whether to show luck-adjusted results, too, if the game is solved for points.
+        breakdown: whether to print the score breakdown. If the game is solved for points, the table includes optimal
+            play.
+        plot: a file for a plot of the score breakdown (.png, .svg or .pdf), or None.
+
+    Raises:
+        ValueError: the plot cannot be drawn, or the game has no score breakdown.
     """
     record = game.make_options(num_players, options or {})
     if plot is not None:
@@ -52,7 +56,7 @@ def show_evaluation(
     values = point_values(game, record)
     policies = dict(contenders)
     if sheet is not None and values is not None and OPTIMAL.name not in policies:
-        policies[OPTIMAL.name] = OPTIMAL  # numbered after the contenders
+        policies[OPTIMAL.name] = OPTIMAL  # its index follows those of the contenders
     plays_alone = len(policies) - len(contenders)
     lone = num_players == 1 or len(contenders) == 1
     deals = games if lone else count_deals(games, num_players)
@@ -80,8 +84,8 @@ def show_evaluation(
             play_games(
                 game, seating, list(policies.values()), seed=seed, options=options, watch=watch, progress=advance
             )
-    seats = "1 seat" if num_players == 1 else f"{num_players} seats"
-    title = f"{game.title}, {seats}, {standings[0].games} games{'' if lone else ' a pairing'}, seed {seed}"
+    players = "1 player" if num_players == 1 else f"{num_players} players"
+    title = f"{game.title}, {players}, {standings[0].games} games{'' if lone else ' per pairing'}, seed {seed}"
     best = optimum(game, record)
     console.print(standings_report(standings, title=title, num_players=num_players, optimum=best))
     if sheet is not None and breakdown:
@@ -89,4 +93,4 @@ def show_evaluation(
     if sheet is not None and plot is not None:
         exact = next((name for name, policy in policies.items() if policy is OPTIMAL), None)
         draw_breakdown(sheet, breakdowns, plot, title=title, yardstick=exact)
-        console.print(f"Drawn: {plot}", highlight=False)
+        console.print(f"Plot: {plot}", highlight=False)

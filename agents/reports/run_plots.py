@@ -1,4 +1,4 @@
-"""The pictures of a training run: lines over its decisions, and the pool."""
+"""The plots of a training run: quantities over the learner's decisions, and the opponent pool."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class Line:
     """A line over the steps of a run.
 
     Args:
-        name: in the legend.
-        points: (K, 2) steps and values.
-        colour: its number; lines of one opponent share it.
-        half_widths: (K,) half the widths of 95 % intervals, or None.
-        faint: whether it is thin and stands behind the others.
+        name: its name in the legend.
+        points: float64 (K, 2), steps and values.
+        colour: the index of its colour. Lines of one opponent share a colour.
+        half_widths: float64 (K,), half the widths of the 95 % intervals, NaN where unknown; or None.
+        faint: whether the line is thin and behind the others.
     """
 
     name: str
@@ -44,19 +44,22 @@ def draw_lines(
     height: float = 4.2,
     most: float = float("inf"),
 ) -> None:
-    """Draw lines with their intervals, and levels to compare them with, as a PNG.
+    """Draw lines with their 95 % intervals, and horizontal levels for comparison, as a PNG.
 
     Args:
-        lines, levels: what is drawn; `y` says what it is.
-        path: where to.
-        height: in inches.
-        most: of what can be, such as 100 for shares, from 0 on: intervals are cut there. No end if not given.
+        lines: the lines.
+        levels: the levels by name.
+        path: the file of the picture.
+        y: the label of the y axis.
+        height: the height of the picture in inches.
+        most: the greatest possible value, for example 100 for percentages. Intervals are cut at 0 and at this value.
+            Without it, they are not cut.
     """
     write_whole(path, partial(_draw_lines, lines, levels, y, height, most))
 
 
 def decisions_unit(steps: NDArray[np.float64]) -> tuple[float, str]:
-    """In what to count the decisions of a run, so that its axis has short numbers: how many, and their name."""
+    """The unit of the axis of decisions: its size and its name. It keeps the numbers on the axis short."""
     return (1e3, "thousand decisions") if steps.max(initial=0) < 2e5 else (1e6, "million decisions")
 
 
@@ -101,12 +104,12 @@ def _draw_lines(
 
 
 def draw_pool(snapshots: Sequence[tuple[int, float, float]], path: Path, *, fair: float) -> None:
-    """Draw the learner's share of the wins against each snapshot over the steps at which it was taken, as a PNG.
+    """Draw the learner's win rate against each snapshot, over the steps when the snapshot was taken, as a PNG.
 
     Args:
-        snapshots: steps, share (NaN where they have not met) and games.
-        path: where to.
-        fair: the share of equals.
+        snapshots: for each snapshot its steps, the win rate (NaN if they have not met) and the number of games.
+        path: the file of the picture.
+        fair: the win rate of equal players.
     """
     write_whole(path, partial(_draw_pool, snapshots, fair))
 
@@ -118,7 +121,7 @@ def _draw_pool(snapshots: Sequence[tuple[int, float, float]], fair: float, path:
     picture = Figure(figsize=(9.0, 2.8), layout="constrained")
     panel = picture.subplots()
     unit, counted = decisions_unit(steps)
-    panel.set_xlabel(f"snapshot taken after so many {counted}")
+    panel.set_xlabel(f"{counted} of the learner when the snapshot was taken")
     room = max(0.05 * steps.max(), 1.0) / unit
     panel.set_xlim(steps.min() / unit - room, steps.max() / unit + room)
     met = games > 0
@@ -133,11 +136,11 @@ def _draw_pool(snapshots: Sequence[tuple[int, float, float]], fair: float, path:
             markersize=5,
             capsize=3,
             linewidth=1.3,
-            label="learner's wins",
+            label="win rate",
             zorder=3,
         )
-        panel.axhline(100 * fair, color="0.2", linestyle="--", linewidth=1.2, label="fair share", zorder=1)
-        panel.set_ylabel("wins of the learner, %")
+        panel.axhline(100 * fair, color="0.2", linestyle="--", linewidth=1.2, label="equal strength", zorder=1)
+        panel.set_ylabel("win rate of the learner, %")
         picture.legend(loc="outside right upper", frameon=False, fontsize=9)
     else:
         panel.vlines(steps / unit, 0, 1, color=COLOURS[0], linewidth=2)

@@ -1,4 +1,4 @@
-"""Figures for people: tables and progress in the terminal, and pictures."""
+"""Tables and progress bars in the terminal, and plots of score breakdowns."""
 
 import importlib.util
 import math
@@ -20,10 +20,11 @@ from fivedice.agents.evaluation.match import Estimate, Standing
 if TYPE_CHECKING:
     from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
 
-NAME, NUMBER = 9, 7  # characters that a contender's name and a figure have at least in a narrow terminal
-NARROW = 0.1  # points: how narrow an interval the tables say the cost of
+NAME, NUMBER = 9, 7  # the least widths, in characters, of the columns for names and for numbers
+NARROW = 0.1  # points; the tables show how many games an interval of this half width needs
 PICTURES = (".png", ".svg", ".pdf")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by all eyes (Okabe and Ito)
+# Okabe and Ito's palette, which colour-blind readers can distinguish
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def figure(estimate: Estimate, *, percent: bool = False) -> str:
@@ -35,7 +36,7 @@ def figure(estimate: Estimate, *, percent: bool = False) -> str:
 
 
 def games_for(standing: Standing, estimate: Estimate) -> str:
-    """How many games of each pairing make an interval of an estimate this narrow, to two digits."""
+    """The number of games per pairing that an interval of ± `NARROW` needs, rounded to two digits."""
     needed = standing.games / estimate.count * estimate.count_for(NARROW)
     if math.isnan(needed):
         return "?"
@@ -43,55 +44,55 @@ def games_for(standing: Standing, estimate: Estimate) -> str:
 
 
 def points_table(standings: Sequence[Standing], *, title: str, optimum: float | None) -> Group:
-    """Each contender's points, with the luck of the dice and without it where that is known."""
+    """A table of each contender's points per game, with luck-adjusted points if they are known."""
     is_adjusted = any(standing.adjusted_points is not None for standing in standings)
-    notes = ["± is the 95 % interval" + ("" if optimum is None else f"; the exact optimum is {optimum:.4f} points")]
+    notes = ["±: 95 % interval" + ("" if optimum is None else f"; the exact optimum is {optimum:.4f} points")]
     table = plain_table()
     table.add_column("contender", overflow="fold", min_width=NAME)
-    table.add_column("points a game", justify="right", overflow="fold", min_width=NUMBER)
+    table.add_column("points per game", justify="right", overflow="fold", min_width=NUMBER)
     if is_adjusted:
         table.add_column("adjusted", justify="right", overflow="fold", min_width=NUMBER)
-        notes.append("adjusted: without the luck of the dice, by exact values; estimates the same mean")
-        notes.append(f"games for ± {NARROW}: what each takes to be that narrow, in games of each pairing")
+        notes.append("adjusted: luck-adjusted points; the same mean with less variance, computed from exact values")
+        notes.append(f"games for ± {NARROW}: games needed per pairing for a 95 % interval of ± {NARROW}")
     if optimum is not None:
         table.add_column("of optimum", justify="right")
     if is_adjusted:
         for kind in ("games", "adjusted"):
             table.add_column(f"{kind}\nfor ± {NARROW}", justify="right", overflow="fold", min_width=NUMBER)
     for standing in standings:
-        told = [standing.points]
+        estimates = [standing.points]
         if standing.adjusted_points is not None:
-            told.append(standing.adjusted_points)
-        row = [standing.name, *(figure(estimate) for estimate in told)]
+            estimates.append(standing.adjusted_points)
+        row = [standing.name, *(figure(estimate) for estimate in estimates)]
         if optimum is not None:
-            row.append(f"{100 * told[-1].mean / optimum:.1f} %")
+            row.append(f"{100 * estimates[-1].mean / optimum:.1f} %")
         if is_adjusted:
-            row += [games_for(standing, estimate) for estimate in told]
+            row += [games_for(standing, estimate) for estimate in estimates]
         table.add_row(*row)
     return Group(Text(title), table, *map(Text, notes))
 
 
 def wins_table(standings: Sequence[Standing], *, num_players: int) -> Group:
-    """Each contender's share of the wins against each other one, raw and without luck where that is known."""
-    title = "Share of the wins"
+    """A table of each contender's win rate against each other contender, with luck-adjusted rates if they are known."""
+    title = "Win rate"
     if num_players > 2:
-        title += f", one against {num_players - 1} of the other: a fair share is {100 / num_players:.1f} %"
+        title += f" of one player against {num_players - 1} of the other kind; equals win {100 / num_players:.1f} %"
     is_adjusted = any(standing.adjusted_wins for standing in standings)
     table = plain_table()
     for heading in ("contender", "against"):
         table.add_column(heading, overflow="fold", min_width=NAME)
-    for heading in ("wins", "adjusted") if is_adjusted else ("wins",):
+    for heading in ("win rate", "adjusted") if is_adjusted else ("win rate",):
         table.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
     for standing in standings:
         for place, rival in enumerate(standing.wins):
-            told = [wins[rival] for wins in (standing.wins, standing.adjusted_wins) if rival in wins]
+            rates = [wins[rival] for wins in (standing.wins, standing.adjusted_wins) if rival in wins]
             name = standing.name if place == 0 else ""
-            table.add_row(name, rival, *(figure(estimate, percent=True) for estimate in told))
+            table.add_row(name, rival, *(figure(estimate, percent=True) for estimate in rates))
     return Group(Text(title), table)
 
 
 def standings_report(standings: Sequence[Standing], *, title: str, num_players: int, optimum: float | None) -> Group:
-    """The tables of an evaluation."""
+    """All tables of an evaluation."""
     points = points_table(standings, title=title, optimum=optimum)
     if not any(standing.wins for standing in standings):
         return points
@@ -99,20 +100,22 @@ def standings_report(standings: Sequence[Standing], *, title: str, num_players: 
 
 
 def breakdown_report(sheet: ScoreSheet, breakdowns: Mapping[str, ScoreBreakdown]) -> Columns:
-    """A table for each measure, side by side if there is room: a row for each row of the sheet, the contenders beside
-    each other."""
+    """One table for each measure, side by side if the terminal is wide enough.
+
+    A table has one row for each row of the score sheet, and one column for each contender.
+    """
     return Columns([_measure_table(sheet, measure, breakdowns) for measure in sheet.measures], padding=(0, 2))
 
 
 def _measure_table(sheet: ScoreSheet, measure: Measure, breakdowns: Mapping[str, ScoreBreakdown]) -> RichTable:
     columns = [breakdown.estimates(measure) for breakdown in breakdowns.values()]
     widest = max(estimate.half_width for column in columns for estimate in column if not math.isnan(estimate.mean))
-    table = plain_table(measure.name, f"± {_cell(measure, widest)} at most")
+    table = plain_table(measure.name, f"± {_cell(measure, widest)} or less (95 %)")
     table.add_column("")
     for name in breakdowns:
         table.add_column(name, justify="right", overflow="fold", min_width=len("100.0 %"))
     for row, estimates in zip(sheet.rows, zip(*columns, strict=True), strict=True):
-        if not all(math.isnan(estimate.mean) for estimate in estimates):  # a row that has this figure
+        if not all(math.isnan(estimate.mean) for estimate in estimates):  # the row has this measure
             table.add_row(row, *(_cell(measure, estimate.mean) for estimate in estimates))
     if measure.adds_up:
         table.add_section()
@@ -127,22 +130,26 @@ def _cell(measure: Measure, value: float) -> str:
 
 
 def exploitability_table(name: str, found: "Exploitability", *, as_it_is: bool, title: str) -> RichTable:
-    """What a policy wins from either seat, and what two perfect players do.
+    """A table of a policy's exact win rates against optimal play and against its best response, from either seat.
 
     Args:
-        as_it_is: whether the figures are those of the policy itself, or of it with similar boards shown to it as one.
+        name: the name of the policy.
+        found: the win rates.
+        as_it_is: whether they are those of the policy itself. If False, the policy saw one board of each group of
+            similar boards in place of all of them.
+        title: the title of the table.
     """
-    exact = "exact" if as_it_is else f"exact for {name} with similar boards shown to it as one"
+    exact = "exact" if as_it_is else f"exact, if {name} is shown similar boards as the same board"
     caption = (
-        f"{exact}; a drawn game counts half\n"
-        f"{found.num_boards:,} boards before a turn, {found.num_decisions:,} decisions"
+        f"{exact}; a draw counts as half a win\n"
+        f"computed from {found.num_boards:,} boards at the start of a turn and {found.num_decisions:,} decisions"
     )
     table = plain_table(title, caption)
-    for heading in ("wins", "moving first", "second", "mean"):
-        table.add_column(heading, justify="left" if heading == "wins" else "right", no_wrap=True)
+    for heading in ("win rate of", "moving first", "moving second", "mean"):
+        table.add_column(heading, justify="left" if heading == "win rate of" else "right", no_wrap=True)
     for who, wins in (
-        ("perfect play against itself", found.perfect),
-        (f"{name} against perfect play", found.against_equilibrium),
+        ("optimal play against itself", found.perfect),
+        (f"{name} against optimal play", found.against_equilibrium),
         (f"{name} against its best response", found.against_best_response),
     ):
         table.add_row(who, *(f"{100 * share:.2f} %" for share in (*wins, wins.mean())))
@@ -150,7 +157,7 @@ def exploitability_table(name: str, found: "Exploitability", *, as_it_is: bool, 
 
 
 def plain_table(title: str | None = None, caption: str | None = None) -> RichTable:
-    """An empty table in the style of all tables here."""
+    """An empty table in the common style."""
     return RichTable(
         title=title,
         title_justify="left",
@@ -163,15 +170,17 @@ def plain_table(title: str | None = None, caption: str | None = None) -> RichTab
 
 
 def check_picture(file: Path) -> None:
-    """Refuse a picture that could not be drawn, before anything is played for it."""
+    """Check that a plot can be drawn, before any game is played for it.
+
+    Raises:
+        ValueError: the format is unknown, the folder does not exist, or matplotlib is missing.
+    """
     if file.suffix not in PICTURES:
-        raise ValueError(
-            f"{file} is no kind of picture that can be drawn; use a name that ends in {', '.join(PICTURES)}"
-        )
+        raise ValueError(f"{file} has an unknown picture format; use a name that ends in {', '.join(PICTURES)}")
     if not file.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {file.absolute().parent} to draw {file.name} in")
+        raise ValueError(f"the folder {file.absolute().parent} for {file.name} does not exist; create it first")
     if importlib.util.find_spec("matplotlib") is None:
-        raise ValueError("drawing needs matplotlib: pip install 'fivedice[plot]'")
+        raise ValueError("plots need matplotlib: pip install 'fivedice[plot]'")
 
 
 def draw_breakdown(
@@ -183,14 +192,15 @@ def draw_breakdown(
     yardstick: str | None,
     kind: str | None = None,
 ) -> None:
-    """Draw each measure of all rows as a panel of dots, one for each contender in each row, with 95 % intervals.
+    """Draw score breakdowns: one panel for each measure, one dot for each contender in each row, with 95 % intervals.
 
     Args:
-        sheet, breakdowns: what is drawn.
-        file: where to.
-        title: above the panels.
-        yardstick: the contender that is drawn as a line for the others to be compared with.
-        kind: of picture, as png; what the file's name ends in, if None.
+        sheet: the score sheet of the game.
+        breakdowns: the score breakdowns by the names of the contenders.
+        file: the file of the picture.
+        title: the title above the panels.
+        yardstick: the name of a contender that is drawn as a vertical line, for comparison; or None.
+        kind: the format, for example ``"png"``; None for that of the file's name.
     """
     from matplotlib.figure import Figure
 
@@ -210,7 +220,7 @@ def draw_breakdown(
                 panel.plot(means, range(len(means)), label=name, zorder=2, **bars)
                 continue
             place = dots.index(name)
-            shift = 0.5 * ((place + 0.5) / len(dots) - 0.5)  # dots of one row stand below each other
+            shift = 0.5 * ((place + 0.5) / len(dots) - 0.5)  # the dots of one row are drawn one below the other
             panel.errorbar(
                 means,
                 [row + shift for row in range(len(means))],
@@ -238,7 +248,7 @@ def draw_breakdown(
 
 @contextmanager
 def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar that is told how many more are done; nothing at all where the output is not a terminal."""
+    """A progress bar: a function that is called with the number of new steps. It shows nothing without a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=total)

@@ -1,4 +1,4 @@
-"""A tournament's results for people and programs: tables in the terminal, JSON, CSV, and a heat map."""
+"""The results of a tournament: tables in the terminal, JSON and CSV files, and a plot with a heat map."""
 
 import csv
 import importlib.util
@@ -13,8 +13,8 @@ from rich.text import Text
 
 from fivedice.agents.evaluation.match import Estimate
 from fivedice.agents.evaluation.ranking import Ranking
-from fivedice.agents.evaluation.tournament import Tournament
-from fivedice.agents.policies.files import write_whole
+from fivedice.agents.evaluation.schedule import Tournament
+from fivedice.agents.policies.files import write_text, write_whole
 from fivedice.agents.reports.tables import NAME, NUMBER, figure, plain_table
 from fivedice.envs import load_game
 
@@ -29,24 +29,24 @@ NOT_DISTINGUISHABLE = "not distinguishable from"
 
 
 def title(tournament: Tournament) -> str:
-    """What was played, in one line."""
+    """The settings of a tournament, in one line."""
     game = load_game(tournament.game)
     usual = game.options_dict(game.make_options(tournament.num_players, {}))
     chosen = "".join(f", {name}={value}" for name, value in tournament.options if value != usual[name])
     games = tournament.deals * tournament.num_players
     tables = len(tournament.tables)
     return (
-        f"{game.title}, {tournament.num_players} seats{chosen}, "
-        f"{games:,} games at each of {tables} table{'s' * (tables > 1)}, seed {tournament.seed}"
+        f"{game.title}, {tournament.num_players} players{chosen}, {games:,} games for "
+        f"{f'each of {tables} combinations' if tables > 1 else 'one combination'} of policies, seed {tournament.seed}"
     )
 
 
 def tournament_tables(tournament: Tournament, ranking: Ranking) -> Group:
-    """The ranking, the places where there are more than two, and every pair."""
+    """The tables of a tournament: the ranking, the places (with more than two players), and each pair."""
     seats = tournament.num_players
     standings = plain_table(title(tournament))
     standings.add_column("contender", overflow="fold", min_width=NAME)
-    for heading in ("rating", "points a game", "wins"):
+    for heading in ("rating", "points per game", "win rate"):
         standings.add_column(heading, justify="right", overflow="fold", min_width=NUMBER)
     standings.add_column(NOT_DISTINGUISHABLE, overflow="fold", min_width=NAME)
     for number in ranking.order:
@@ -60,24 +60,25 @@ def tournament_tables(tournament: Tournament, ranking: Ranking) -> Group:
     parts: list[Any] = [standings, *map(Text, _notes(tournament, ranking))]
     if seats > 2:
         parts += ["", _places_table(ranking, seats)]
-    pairs = plain_table("How often the one finishes ahead of the other" if seats > 2 else "Share of the wins")
+    pairs = plain_table("How often a contender finishes ahead of another" if seats > 2 else "Win rate")
     for heading in ("contender", "against"):
         pairs.add_column(heading, overflow="fold", min_width=NAME)
-    pairs.add_column("ahead" if seats > 2 else "wins", justify="right", overflow="fold", min_width=NUMBER)
+    pairs.add_column("ahead" if seats > 2 else "win rate", justify="right", overflow="fold", min_width=NUMBER)
     for one in ranking.order:
         others = [other for other in ranking.order if other != one]
         for place, other in enumerate(others):
-            told = figure(ranking.pairs[one, other], percent=True)
-            pairs.add_row(ranking.names[one] if place == 0 else "", ranking.names[other], told)
+            share = figure(ranking.pairs[one, other], percent=True)
+            pairs.add_row(ranking.names[one] if place == 0 else "", ranking.names[other], share)
     return Group(*parts, "", pairs)
 
 
 def _notes(tournament: Tournament, ranking: Ranking) -> list[str]:
-    fair = f"; a fair share of the wins is {100 / tournament.num_players:.1f} %" * (tournament.num_players > 2)
+    fair = f"; equals win {100 / tournament.num_players:.1f} %" * (tournament.num_players > 2)
     return [
-        f"± is the 95 % interval, over {tournament.deals:,} deals of dice that all tables meet{fair}",
-        f"rating: {ranking.names[ranking.anchor]} is 0, 400 more are odds of ten to one to finish ahead",
-        f"{NOT_DISTINGUISHABLE}: the interval of the ratings' difference holds 0",
+        f"±: 95 % interval over {tournament.deals:,} dice seeds, the same for all combinations of policies{fair}",
+        f"rating: an Elo-like scale; {ranking.names[ranking.anchor]} is 0, "
+        "and 400 more mean odds of 10 : 1 to finish ahead",
+        f"{NOT_DISTINGUISHABLE}: the 95 % interval of the difference of the ratings contains 0",
     ]
 
 
@@ -93,17 +94,17 @@ def _places_table(ranking: Ranking, seats: int) -> Any:
 
 
 def rating_in_words(ranking: Ranking, number: int) -> str:
-    """A rating with its interval, the anchor's without one."""
+    """A rating with its interval. The anchor has no interval."""
     rating = ranking.ratings.estimates[number]
     return "0" if number == ranking.anchor else f"{rating.mean:z.0f} ± {rating.half_width:.0f}"
 
 
 def write_results(tournament: Tournament, ranking: Ranking, folder: Path) -> list[Path]:
-    """Write JSON, CSV and, where matplotlib is there, the picture; returns what was written."""
+    """Write the JSON and CSV files and, if matplotlib is installed, the plot. Returns the paths of all files."""
     text = json.dumps(results_dict(tournament, ranking), indent=2) + "\n"
     written = {RESULTS: text, STANDINGS: _standings_csv(ranking), PAIRS: _pairs_csv(ranking)}
     for name, content in written.items():
-        write_whole(folder / name, partial(_write_text, text=content))
+        write_text(folder / name, content)
     paths = [folder / name for name in written]
     if importlib.util.find_spec("matplotlib") is not None:
         write_whole(folder / PICTURE, partial(_draw_as_png, tournament, ranking))
@@ -112,10 +113,10 @@ def write_results(tournament: Tournament, ranking: Ranking, folder: Path) -> lis
 
 
 def results_dict(tournament: Tournament, ranking: Ranking) -> dict[str, Any]:
-    """All results by name, for JSON."""
+    """All results as a dictionary, for JSON."""
     return {
         "tournament": tournament.identity()
-        | {"games_a_table": tournament.deals * tournament.num_players, "deals": tournament.deals},
+        | {"games_per_combination": tournament.deals * tournament.num_players, "deals": tournament.deals},
         "anchor": ranking.names[ranking.anchor],
         "contenders": [
             {
@@ -173,7 +174,7 @@ def _draw_as_png(tournament: Tournament, ranking: Ranking, path: Path) -> None:
 
 
 def draw_tournament(tournament: Tournament, ranking: Ranking, path: Path) -> None:
-    """Draw every pair as a heat map, and the ratings with their intervals beside it, as a PNG."""
+    """Draw a heat map of all pairs and, beside it, the ratings with their 95 % intervals, as a PNG."""
     from matplotlib.figure import Figure
 
     count = len(ranking.names)
@@ -201,12 +202,15 @@ def draw_tournament(tournament: Tournament, ranking: Ranking, path: Path) -> Non
     ratings.set_axisbelow(True)
     ratings.margins(x=0.12)
     ratings.tick_params(axis="y", length=0)
-    ratings.set_xlabel(f"{ranking.names[ranking.anchor]} is 0; 400 more: odds of ten to one", fontsize=9)
+    ratings.set_xlabel(f"{ranking.names[ranking.anchor]} is 0; 400 more: odds of 10 : 1", fontsize=9)
     for side in ("left", "right", "top"):
         ratings.spines[side].set_visible(False)
     seats = tournament.num_players
     games = tournament.deals * seats
-    head = f"{load_game(tournament.game).title}, {seats} seats, {games:,} games a table, seed {tournament.seed}"
+    head = (
+        f"{load_game(tournament.game).title}, {seats} players, {games:,} games per combination of policies, "
+        f"seed {tournament.seed}"
+    )
     picture.suptitle(head, fontsize=12)
     picture.savefig(path, dpi=150, format="png")
 
@@ -222,7 +226,7 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
                 panel.text(column, row, "-", ha="center", va="center", color="0.4")
                 continue
             share = ranking.pairs[one, other]
-            apart = abs(share.mean - 0.5) > share.half_width
+            is_significant = abs(share.mean - 0.5) > share.half_width
             colour = "white" if abs(share.mean - 0.5) > 0.3 else "black"
             panel.text(
                 column,
@@ -232,7 +236,7 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
                 va="center",
                 color=colour,
                 fontsize=10,
-                fontweight="bold" if apart else "normal",
+                fontweight="bold" if is_significant else "normal",
             )
             panel.text(
                 column, row + 0.2, f"± {100 * share.half_width:.1f}", ha="center", va="center", color=colour, fontsize=8
@@ -241,10 +245,8 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
     panel.set_yticks(range(count), names)
     panel.set_xticks(range(count), names, rotation=30, ha="right", rotation_mode="anchor")
     panel.tick_params(length=0)
-    panel.set_title("how often the row finishes ahead of the column\n(bold: not by chance alone)", fontsize=11)
+    panel.set_title(
+        "how often the row finishes ahead of the column\n(bold: significantly different from 50 %)", fontsize=11
+    )
     for side in panel.spines.values():
         side.set_visible(False)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text)

@@ -5,13 +5,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
-from fivedice.agents.policies.files import refuse_file, write_whole
+from fivedice.agents.policies.files import refuse_file, write_text
 from fivedice.agents.training.config import CONFIG, TrainConfig
 from fivedice.agents.training.resume import FILE
 
@@ -105,8 +103,4 @@ def only_one(folder: Path) -> Iterator[None]:
 def write_settings(config: TrainConfig, folder: Path) -> None:
     """Write the settings of a run into its folder; ``--resume`` reads them."""
     settings = json.dumps(asdict(config), indent=2, default=str)
-    write_whole(folder / CONFIG, partial(_write_text, text=settings))
-
-
-def _write_text(path: Path, text: str) -> Any:
-    path.write_text(text, "utf-8")
+    write_text(folder / CONFIG, settings)

@@ -1,12 +1,12 @@
-"""No forgetting: what is to be the new best of a run must not have lost what the best before it could do.
+"""The gate: a candidate for the best checkpoint of a run must not have forgotten what the previous best could do.
 
-It is checked against the last `GATE_SIZE` bests, and against exact play where the game is solved, by games of its own;
-and against random and greedy play by its evaluation. It is refused if
+The candidate plays extra games against the last `GATE_SIZE` best checkpoints and, if the game is solved, against
+optimal play. Its win rates against random and greedy play come from its evaluation. The gate refuses the candidate if
 
-- it wins significantly less than its fair share against one of those bests, or
-- it does significantly worse against random, greedy or exact play than the best before it did.
+- it wins significantly less than ``1 / num_players`` against one of these best checkpoints, or
+- its win rate against random, greedy or optimal play is significantly lower than that of the previous best.
 
-Losing to exact play or, early in a run, to greedy play is no reason by itself, but is told and logged.
+Losing to optimal play, or to greedy play early in a run, is reported and logged, but is not a reason to refuse it.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from fivedice.agents.evaluation.match import Estimate
 from fivedice.agents.policies.checkpoint import CheckpointPolicy
 
 GATE_SIZE = 2
-WIN_RATE = "eval/win_rate_vs_"  # how the names of win rates begin
+WIN_RATE = "eval/win_rate_vs_"  # the prefix of the scalars of win rates
 
 
 @dataclass(frozen=True)
 class PreviousBest:
-    """A best of a run: its number, counted from 0, its policy, and the figures that made it best."""
+    """A best checkpoint of a run: its number, from 0, its policy, and the evaluation that made it the best."""
 
     number: int
     policy: CheckpointPolicy
@@ -32,13 +32,13 @@ class PreviousBest:
 def forgotten(
     figures: Mapping[str, Estimate], before: Mapping[str, Estimate], previous_bests: Mapping[str, Estimate], fair: float
 ) -> list[str]:
-    """Against whom a candidate has got significantly worse, by their names.
+    """The names of the opponents against whom a candidate has become significantly worse.
 
     Args:
-        figures: its win rates against baselines, by the names of their scalars.
-        before: those of the best before it.
-        previous_bests: its win rates against the last bests, by their names.
-        fair: the share of the wins of equals.
+        figures: the candidate's win rates against baselines, by the names of the scalars.
+        before: the previous best's win rates against baselines, likewise.
+        previous_bests: the candidate's win rates against the last best checkpoints, by their names.
+        fair: the win rate of equal players, ``1 / num_players``.
     """
     lost = [
         name.removeprefix(WIN_RATE)
@@ -51,7 +51,7 @@ def forgotten(
 
 
 def loses_to(figures: Mapping[str, Estimate], fair: float) -> list[str]:
-    """Against whom it wins significantly less than a fair share."""
+    """The names of the opponents against whom the win rate is significantly below `fair`, that of equal players."""
     return [
         name.removeprefix(WIN_RATE)
         for name, share in figures.items()

@@ -1,4 +1,4 @@
-"""What a run logs after each update."""
+"""The scalars that a training run logs after each rollout."""
 
 import time
 from collections import defaultdict
@@ -36,14 +36,24 @@ def tensorboard_logger(folder: Path, purge_step: int | None = None) -> Logger:
 
 
 class Watch(BaseCallback):
-    """Gathers the games that end during an update and logs what they say."""
+    """A callback that collects the games that end during a rollout, and logs their results.
+
+    It also passes these results to the opponent pool.
+
+    Args:
+        pool: the opponent pool.
+        feature_names: the names of the prior's action features; empty without them.
+
+    Attributes:
+        score: the mean score of the games that ended in the last rollout with such games; NaN before.
+    """
 
     model: MaskablePPO
 
     def __init__(self, pool: OpponentPool, feature_names: Sequence[str]) -> None:
         super().__init__()
         self._pool, self._feature_names = pool, feature_names
-        self.score = float("nan")  # mean points of the games of the last update
+        self.score = float("nan")
         self._games: list[dict[str, Any]] = []
         self._started = 0.0
 
@@ -81,7 +91,7 @@ class Watch(BaseCallback):
         record("time/rollout_decisions_per_second", steps / (time.monotonic() - self._started))
 
     def _weights(self) -> list[float]:
-        """The mean weight of each feature of actions."""
+        """The weight of each action feature, averaged over the last observation of each environment."""
         buffer, extractor = self.model.rollout_buffer, self.model.policy.mlp_extractor
         with torch.no_grad():
             observations = torch.as_tensor(buffer.observations[-1], device=self.model.device)
@@ -89,13 +99,13 @@ class Watch(BaseCallback):
         return weights
 
     def _entropy_ratio(self) -> float:
-        """Mean entropy of the policy over the logarithm of the number of legal actions, where there is a choice."""
+        """The mean of policy entropy / log(number of legal actions), over decisions with two or more legal actions."""
         buffer = self.model.rollout_buffer
         with torch.no_grad():
             observations = torch.as_tensor(buffer.observations[-1], device=self.model.device)
             masks = buffer.action_masks[-1].astype(bool)
             distribution = self.model.policy.get_distribution(observations, masks)
-            entropy = distribution.entropy().cpu().numpy()  # type: ignore[union-attr]  # a categorical one has it
+            entropy = distribution.entropy().cpu().numpy()  # type: ignore[union-attr]  # categorical distributions have one
         legal = masks.reshape(len(entropy), -1).sum(axis=1)
         choice = legal > 1
         return float((entropy[choice] / np.log(legal[choice])).mean())

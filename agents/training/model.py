@@ -9,7 +9,7 @@ from sb3_contrib import MaskablePPO
 
 from fivedice.agents.policies.network import Network
 from fivedice.agents.training.config import TrainConfig
-from fivedice.agents.training.torch_policy import ResidualPolicy
+from fivedice.agents.training.torch_policy import ResidualExtractor, ResidualPolicy
 from fivedice.agents.training.vec_env import SeatVecEnv
 
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
@@ -57,6 +57,11 @@ def take_over(model: MaskablePPO, network: Network) -> None:
                 parameter.copy_(torch.tensor(network.tensors[name]))
 
 
+def has_finite_weights(model: MaskablePPO) -> bool:
+    """Whether no weight of the network is infinite or NaN."""
+    return all(bool(torch.isfinite(parameter).all()) for parameter in model.policy.parameters())
+
+
 def network_tensors(model: MaskablePPO) -> dict[str, NDArray[np.float32]]:
     """The model's tensors under the names of `Network`, copied."""
     parameters = network_parameters(model)
@@ -76,7 +81,7 @@ def network_parameters(model: MaskablePPO) -> dict[str, torch.Tensor]:
         for number, layer in enumerate(layers):
             parameters[f"{head}.{number}.weight"] = layer.weight
             parameters[f"{head}.{number}.bias"] = layer.bias
-    query = getattr(policy.mlp_extractor, "query", None)
-    if query is not None:
+    if isinstance(policy.mlp_extractor, ResidualExtractor) and policy.mlp_extractor.query is not None:
+        query = policy.mlp_extractor.query
         parameters["policy.query.weight"], parameters["policy.query.bias"] = query.weight, query.bias
     return parameters

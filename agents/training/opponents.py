@@ -1,17 +1,17 @@
-"""Who the learner meets in training: snapshots of itself, old and new, and fixed baselines.
+"""The opponents of the learner in training: earlier snapshots of itself, and fixed baselines.
 
-Every seat of every game is dealt its opponent by the same stated mix:
+For each other seat of each game one opponent is drawn at random. The weights of these kinds are settings:
 
 - ``current``: the newest snapshot;
-- ``recent``: one of the newest three, all equally likely;
-- ``past``: any snapshot in the pool, all equally likely;
-- ``hard``: any snapshot, the likelier the more often the learner has lost to it lately: in proportion to the square of
-  the learner's share of losses ("prioritized fictitious self-play" of Vinyals et al., "Grandmaster level in StarCraft
+- ``recent``: one of the newest three snapshots, with equal probability;
+- ``past``: any snapshot in the pool, with equal probability;
+- ``hard``: any snapshot in the pool, with probability proportional to the squared loss rate of the learner against it,
+  over about the latest 200 games ("prioritized fictitious self-play" of Vinyals et al., "Grandmaster level in StarCraft
   II using multi-agent reinforcement learning", Nature 575, 2019);
-- ``random``, ``greedy``, ``optimal``: the baselines, so that what beats the last self does not forget how to beat them.
+- ``random``, ``greedy``, ``optimal``: the baselines. They keep the learner from forgetting how to beat them.
 
-The baselines together get a share of at least ``floor``, whatever the weights. Snapshots never change. A game keeps the
-opponents that it began with.
+The baselines together have a probability of at least ``floor``, whatever the weights. Snapshots never change, and
+a game keeps its opponents until it ends.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,35 +25,43 @@ from fivedice.envs.core.spec import unknown_name
 from fivedice.envs.core.view import Policy
 
 SNAPSHOTS = ("current", "recent", "past", "hard")
-BASELINES = {"random": 0, "greedy": 1, "optimal": -2}  # their numbers; snapshots count from 2 up, and -1 is the learner
+BASELINES = {
+    "random": 0,
+    "greedy": 1,
+    "optimal": -2,
+}  # policy numbers; snapshots have the numbers from 2, and -1 is the learner
 FIRST_SNAPSHOT = 2
 FLOOR = "floor"
-RECENT = 3  # snapshots
-LATELY = 200.0  # games: what is older than so many of an opponent's games hardly counts for ``hard``
+RECENT = 3  # the number of snapshots for ``recent``
+LATELY = 200.0  # games; in the loss rate for ``hard``, the weight of a game falls by a factor of e every 200 games
 
 
 class OpponentPool:
-    """A `Lineup` of baselines and snapshots.
+    """A pool of opponents: a `Lineup` of baselines and snapshots.
 
     Args:
-        mix: the weight of each kind of opponent, which need not sum to 1, and ``floor``, the least share of all seats
-            that the baselines are dealt.
-        capacity: how many snapshots to keep at most. When there are more, the one goes whose two neighbours are
-            closest together in steps, so that the pool spans the whole run; the first and the newest stay.
+        mix: the weight of each kind of opponent, at least 0; the weights need not sum to 1. The key ``floor`` is the
+            least probability of all baselines together, from 0 to 1.
+        capacity: the greatest number of snapshots, at least 2. When the pool is full, the snapshot whose two neighbours
+            in time are closest to each other is removed, so the rest stay spread over the whole run. The first and the
+            newest snapshot are never removed.
+
+    Raises:
+        ValueError: an argument is out of range, or a kind of opponent is unknown.
     """
 
     def __init__(self, mix: Mapping[str, float], capacity: int) -> None:
         floor = mix.get(FLOOR, 0.0)
         if not 0 <= floor <= 1:
-            raise ValueError(f"opponents.floor={floor} is not a share; use a number from 0 to 1")
+            raise ValueError(f"opponents.floor={floor} is not possible; use a number from 0 to 1")
         mix = {kind: weight for kind, weight in mix.items() if kind != FLOOR}
         for kind, weight in mix.items():
             if kind not in (*SNAPSHOTS, *BASELINES):
                 raise ValueError(unknown_name("kind of opponent", kind, (*SNAPSHOTS, *BASELINES)))
             if not 0 <= weight < float("inf"):
-                raise ValueError(f"opponents.{kind}={weight} is not a weight; use a number from 0 up")
+                raise ValueError(f"opponents.{kind}={weight} is not possible; use a finite number of at least 0")
         if sum(mix.values()) <= 0:
-            raise ValueError("every weight in opponents is 0; give at least one kind a positive weight")
+            raise ValueError("all weights in opponents are 0; give at least one kind of opponent a positive weight")
         if capacity < 2:
             raise ValueError(f"pool_size={capacity} is too small; use at least 2")
         self.kinds = [kind for kind in (*SNAPSHOTS, *BASELINES) if mix.get(kind, 0) > 0]
@@ -63,20 +71,31 @@ class OpponentPool:
         )
         self.capacity = capacity
         self._policies: dict[int, Policy] = {number: load(name) for name, number in BASELINES.items()}
-        self.steps: dict[int, int] = {}  # of each snapshot in the pool, oldest first: the learner's steps when taken
-        self.results: dict[int, tuple[float, float]] = {}  # of each that was met: games, wins, as they count lately
+        self.steps: dict[int, int] = {}  # for each snapshot, oldest first: the learner's steps when it was taken
+        self.results: dict[
+            int, tuple[float, float]
+        ] = {}  # for each opponent that was met: weighted numbers of games and wins
         self._next = FIRST_SNAPSHOT
 
     def policy(self, number: int) -> Policy:
-        """The policy with this number."""
+        """The policy with a number."""
         return self._policies[number]
 
     def snapshots(self) -> dict[int, CheckpointPolicy]:
-        """The snapshots that still play or may be dealt, by number."""
+        """The snapshots in the pool and those that still play a game, by number."""
         return {number: policy for number, policy in self._policies.items() if isinstance(policy, CheckpointPolicy)}
 
     def add(self, snapshot: CheckpointPolicy, steps: int, in_use: NDArray[np.int64]) -> int:
-        """Take in a snapshot and let go of those that are neither in the pool nor `in_use`; returns its number."""
+        """Add a snapshot, and forget those that are neither in the pool nor in use.
+
+        Args:
+            snapshot: the policy. It must not change later.
+            steps: the learner's steps when it was taken.
+            in_use: int64, the numbers of all policies in running games.
+
+        Returns:
+            The number of the snapshot.
+        """
         number = self._next
         self._next += 1
         self._policies[number] = snapshot
@@ -93,16 +112,16 @@ class OpponentPool:
         return number
 
     def tell(self, wins: Mapping[str, Sequence[float]]) -> None:
-        """Take in the learner's shares of the win in games that ended, by the names of the others at the table."""
+        """Record results of the learner: its shares of the win in games that ended, by the name of an opponent."""
         names = {policy.name: number for number, policy in self._policies.items()}
         for name, shares in wins.items():
-            if name in names:  # the one who let go of its last game a moment ago is not
+            if name in names:  # a snapshot that has just left its last game is already forgotten
                 games, won = self.results.get(names[name], (0.0, 0.0))
                 fading = (1 - 1 / LATELY) ** len(shares)
                 self.results[names[name]] = (games * fading + len(shares), won * fading + float(np.sum(shares)))
 
     def win_rates(self) -> dict[int, float]:
-        """The learner's share of the wins lately against each opponent that it has met, by number."""
+        """The learner's recent win rate against each opponent that it has met, by number."""
         return {number: won / games for number, (games, won) in self.results.items()}
 
     def restore(
@@ -112,7 +131,14 @@ class OpponentPool:
         following: int,
         results: Mapping[int, tuple[float, float]] | None = None,
     ) -> None:
-        """Become what a pool was when it was saved."""
+        """Restore the state of a saved pool.
+
+        Args:
+            policies: the snapshots by number.
+            steps: see `steps`.
+            following: the number of the next snapshot.
+            results: see `results`.
+        """
         self._policies = {number: self._policies[number] for number in BASELINES.values()} | dict(policies)
         self.steps = dict(steps)
         self.results = dict(results or {})
@@ -120,17 +146,27 @@ class OpponentPool:
 
     @property
     def following(self) -> int:
-        """The number that the next snapshot will get."""
+        """The number of the next snapshot."""
         return self._next
 
     def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-        """A policy number for each entry of `uniforms`, by the mix."""
+        """Draw an opponent for each entry of `uniforms`, with the probabilities of the mix.
+
+        Args:
+            uniforms: float64 of any shape, independent uniform random numbers in [0, 1).
+
+        Returns:
+            int64 of the same shape, the numbers of the policies.
+
+        Raises:
+            ValueError: the mix has a kind of snapshot, but the pool is empty.
+        """
         kinds = np.minimum(np.searchsorted(self._shares, uniforms, side="right"), len(self.kinds) - 1)
         starts = np.concatenate([[0.0], self._shares])
-        within = (uniforms - starts[kinds]) / (starts[kinds + 1] - starts[kinds])  # uniform again, given the kind
+        within = (uniforms - starts[kinds]) / (starts[kinds + 1] - starts[kinds])  # uniform in [0, 1), given the kind
         snapshots = np.array(list(self.steps))
         if not len(snapshots) and not set(SNAPSHOTS).isdisjoint(self.kinds):
-            raise ValueError("there is no snapshot to play against yet; add one first")
+            raise ValueError("the pool has no snapshot yet; add one before the first game")
         numbers = np.empty(uniforms.shape, np.int64)
         for place, kind in enumerate(self.kinds):
             dealt = kinds == place
@@ -148,20 +184,20 @@ class OpponentPool:
         return numbers
 
     def _difficulties(self) -> NDArray[np.float64]:
-        """The weight of each snapshot for ``hard``, oldest first. A drawn game is added to each, and so none is 0."""
+        """The weight of each snapshot for ``hard``, oldest first. One virtual tie each keeps the weights above 0."""
         played = np.array([self.results.get(number, (0.0, 0.0)) for number in self.steps])
         losses: NDArray[np.float64] = 1 - (played[:, 1] + 0.5) / (played[:, 0] + 1)
         return losses**2
 
 
 def _with_floor(shares: NDArray[np.float64], is_baseline: list[bool], floor: float) -> NDArray[np.float64]:
-    """The shares (K,), those of baselines raised in proportion to sum to `floor` if they sum to less."""
+    """The probabilities (K,) of the kinds. Those of baselines are scaled up to sum to `floor` if they sum to less."""
     baselines = np.array(is_baseline)
     held = float(shares[baselines].sum())
     if held >= floor:
         return shares
     if not held:
-        raise ValueError(f"opponents.floor={floor} has no baseline to deal; give {' or '.join(BASELINES)} a weight")
+        raise ValueError(f"opponents.floor={floor} needs a baseline; give {' or '.join(BASELINES)} a positive weight")
     rest = 1 - held
     scaled: NDArray[np.float64] = np.where(
         baselines, shares * floor / held, shares * (1 - floor) / rest if rest else 0.0

@@ -6,7 +6,8 @@ opponents and the model, `Training.learn` is the loop.
 
 import importlib.metadata
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +25,13 @@ from fivedice.agents.training.folder import has_begun, run_folder, write_setting
 from fivedice.agents.training.gate import GATE_SIZE, WIN_RATE, PreviousBest, forgotten, loses_to
 from fivedice.agents.training.library_settings import global_generators_restored, library_settings
 from fivedice.agents.training.metrics import Watch, tensorboard_logger
-from fivedice.agents.training.model import make_model, network_parameters, network_tensors, take_over
+from fivedice.agents.training.model import (
+    has_finite_weights,
+    make_model,
+    network_parameters,
+    network_tensors,
+    take_over,
+)
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import restore, save_resume
 from fivedice.agents.training.stop import StopOnSignal
@@ -205,7 +212,8 @@ class Training:
             while not self.is_finished and not stop.requested:
                 before = self.steps
                 self._set_schedules()
-                model.learn(config.n_envs * config.n_steps, callback=watch, reset_num_timesteps=False)
+                with divergence_reported(self):
+                    model.learn(config.n_envs * config.n_steps, callback=watch, reset_num_timesteps=False)
                 if passes(before, self.steps, config.snapshot_every):
                     self.add_snapshot()
                 evaluation = None
@@ -356,6 +364,25 @@ class Training:
             },
         }
         save_checkpoint(path, card, policy.network)
+
+
+@contextmanager
+def divergence_reported(training: Training) -> Iterator[None]:
+    """Raise a ValueError after an update that leaves weights that are not finite. Nothing is saved then."""
+    overflows = False
+    try:
+        yield
+    except (ValueError, RuntimeError) as error:  # torch refuses to sample from probabilities that are not finite
+        overflows = "overflow" in str(error)  # of the learning rate itself
+        if has_finite_weights(training.model) and not overflows:
+            raise
+    if overflows or not has_finite_weights(training.model):
+        saved = [path for name in ("best", "last") if (path := training.folder / f"{name}.safetensors").is_file()]
+        raise ValueError(
+            f"training diverged after {training.steps:,} decisions: weights of the network are not finite; "
+            f"use a smaller learning_rate than {training.config.learning_rate:g}; "
+            f"saved before: {', '.join(map(str, saved)) or 'nothing'}"
+        )
 
 
 def passes(before: int, after: int, every: int) -> bool:

@@ -1,8 +1,9 @@
-"""A network that starts as another policy and learns where to differ from it.
+"""A policy network that starts from a prior policy and learns where to deviate from it.
 
-The prior policy's action is shown beside the observation, one number an action, and its logit is raised by a learned
-weight: residual policy learning (Silver, Allen, Tenenbaum and Kaelbling, "Residual policy learning", 2018), here for
-discrete actions and PPO. At the start the own logits of the network are near 0, so the prior is followed by and large.
+This is residual policy learning (Silver, Allen, Tenenbaum and Kaelbling, "Residual policy learning", 2018) for discrete
+actions and PPO. The observation contains one number per action for what the prior would do. The output layer adds this
+number, times a learned weight, to the logit of the action. At the start the network's other contributions to the logits
+are near 0, so the policy mostly follows the prior.
 """
 
 from typing import Any, cast
@@ -15,10 +16,16 @@ from stable_baselines3.common.type_aliases import Schedule
 
 
 class ResidualExtractor(MlpExtractor):
-    """The hidden layers, with what the prior would do passed on beside those of the policy.
+    """The hidden layers. The policy's last hidden layer is extended by the prior's number for each action.
 
-    The layers do not see the features of actions. From the last of the policy's, `query` makes the weight of each,
-    and what the prior would do is corrected by their sum.
+    The hidden layers do not see the action features. The linear layer `query` computes one weight per feature from the
+    policy's last hidden layer. The weighted sum of an action's features is added to the prior's number for the action.
+
+    Args:
+        size: the size of an observation with the prior's numbers and all action features.
+        num_actions: the number of actions.
+        num_features: the number of features per action, 0 for none.
+        *args, **kwargs: see `MlpExtractor`.
     """
 
     def __init__(self, size: int, *args: Any, num_actions: int, num_features: int, **kwargs: Any) -> None:
@@ -28,12 +35,12 @@ class ResidualExtractor(MlpExtractor):
         self.latent_dim_pi += num_actions
 
     def weights(self, features: torch.Tensor) -> torch.Tensor:
-        """How much of what the prior holds of an action one unit of each feature counts for, (N, num_features)."""
+        """The weight of each action feature, (N, num_features), in units of the prior's numbers."""
         weights: torch.Tensor = cast(torch.nn.Linear, self.query)(self.policy_net(features[:, : self.size]))
         return weights
 
     def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        """The policy's last hidden layer and what the prior would do, corrected, (N, width + num_actions)."""
+        """The policy's last hidden layer and the corrected numbers of the prior, (N, width + num_actions)."""
         hidden = self.policy_net(features[:, : self.size])
         prior = features[:, self.size - self.num_actions : self.size]
         if self.query is not None:
@@ -42,18 +49,21 @@ class ResidualExtractor(MlpExtractor):
         return torch.cat([hidden, prior], dim=1)
 
     def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
-        """The value's last hidden layer, (N, width)."""
+        """The last hidden layer of the value network, (N, width)."""
         return super().forward_critic(features[:, : self.size])
 
 
 class ResidualPolicy(MaskableActorCriticPolicy):
-    """See the module. Observations end with one number for each action, what the prior holds of it, and the features.
+    """Stable-Baselines3's maskable actor-critic policy with a prior; see the module.
+
+    An observation is the game's observation, then the prior's number for each action, then the features of each action.
 
     Args:
-        prior_logit: the weight of that number at the start.
-        num_features: how many further numbers for each action come after these.
-        features_only: whether the last layer stays as it is: no action gets a logit of its own, and where to differ is
-            learned by the weights of the features alone.
+        prior_logit: the initial weight of the prior's numbers in the logits.
+        num_features: the number of features per action, 0 for none.
+        features_only: whether to train only the feature weights. The output layer is frozen then, so the network learns
+            no logit per action.
+        *args, **kwargs: see `MaskableActorCriticPolicy`.
     """
 
     def __init__(

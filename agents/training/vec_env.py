@@ -1,4 +1,4 @@
-"""One seat of N games as Stable-Baselines3's VecEnv."""
+"""The Stable-Baselines3 vector environment: the learner has one seat in each of N games."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,39 +19,62 @@ from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy
 
 MASKED = (
-    "Choose by action_masks(), as MaskablePPO of sb3-contrib does; "
-    "evaluate_policy and MaskableEvalCallback that do so are in sb3_contrib.common.maskable"
+    "Choose legal actions only, which action_masks() returns: train with MaskablePPO of sb3-contrib, and evaluate with "
+    "evaluate_policy or MaskableEvalCallback of sb3_contrib.common.maskable"
 )
 
 
 class SeatVecEnv(VecEnv):
-    """N games, the learner in one seat of each, policies in the others, for ``MaskablePPO(policy, env)``.
+    """A vector environment of N games for Stable-Baselines3; policies play the other seats.
 
-    Observations are float32 (N, size). A reward is everything that the learner's seat was paid from one of its
-    decisions to its next, times `reward_scale`. A finished game is followed by the next at once, as Stable-Baselines3
-    has it: its info holds ``terminal_observation``, ``score`` (points), ``rank`` (1 for a win, alone or shared),
-    ``win`` (1, a share of 1, or 0), ``seat``, ``opponents`` (names), and ``episode`` for the learner's own log. A game
-    that its limit of turns cut short has ``cut_short``. It has been paid like any other, so ``TimeLimit.truncated``
-    stays False: there is nothing to come that the learner should estimate and add.
+    Use it with ``MaskablePPO("MlpPolicy", env)`` of sb3-contrib, because not every action is legal. One step of a game
+    runs from one decision of the learner to its next. Its reward is the sum of all rewards of the learner's seat in
+    between, times `reward_scale`. Observations are float32 (N, size), actions are integers (N,), rewards are float32
+    (N,).
+
+    When a game ends, the next one starts at once, as Stable-Baselines3 expects. The info dictionary of the step has
+    these keys then; in all other steps it is empty:
+
+    - ``"terminal_observation"``: float32 (size,), the last observation of the game that ended;
+    - ``"score"``: float, the final score of the learner;
+    - ``"rank"``: int, the place of the learner, 1 for a win, alone or tied;
+    - ``"win"``: float, 1.0 for a win, 1 / k if k players tie for it, else 0.0;
+    - ``"seat"``: int, the seat of the learner;
+    - ``"opponents"``: the names of the policies in the other seats;
+    - ``"episode"``: ``"r"``, the sum of the rewards, and ``"l"``, the number of steps, for Stable-Baselines3's log;
+    - ``"cut_short"``: bool, whether the game's limit of turns ended it;
+    - ``"TimeLimit.truncated"``: always False. A game that was cut short has had its final rewards. Treat it as a
+      terminal state, without bootstrapping a value.
 
     Args:
-        game: what is played, or its name.
-        num_envs: how many games.
-        opponents, seat, num_players, reward, options: as for `Table`.
-        reward_scale: what a reward is multiplied with.
-        canonical_form: whether positions that come to the same are shown as one (`fivedice.envs.core.canonical`).
-        Actions are
-            then those of the positions shown.
-        prior: a policy, or its name, of which each observation ends with what it would do, (size + num_actions,): 1 for
-            its action, else 0. Not together with `canonical_form`.
-        prior_span, prior_keep_span: more than 0 shows others too, going down from 1 to 0 for an action that is worth so
-            much less; the second for sets of dice to keep, 0 for the same.
-        prior_features: whether observations go on with the features of each action (`Prior.shown`).
+        game: the game or its name.
+        num_envs: the number N of games, at least 1.
+        opponents: the policies in the other seats: a policy, its name or file for all of them; a list with one for each
+            other seat, in turn order after the learner; or a `Lineup`, which draws opponents for every game.
+        seat: the learner's seat, from 0, or ``"random"`` for a new seat in every game.
+        num_players: the number of players; None for the game's default.
+        reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one player.
+        reward_scale: every reward is multiplied by this finite number.
+        canonical_form: whether to show positions in canonical form: equivalent positions get the same observation
+            (`fivedice.envs.core.canonical`). Observations, masks and actions are those of the canonical form then. Not
+            every game has one.
+        prior: a policy or its name. Its action, one-hot (num_actions,), is appended to each observation. Not together
+            with `canonical_form`. None for no prior.
+        prior_span: if above 0, other actions get a number too: 1 for the best, falling linearly to 0 for one worth this
+            much less. 0 shows only the prior's action.
+        prior_keep_span: replaces `prior_span` for keep actions; 0 means the same span.
+        prior_features: whether to append the features of each action, too (`Prior.shown`).
+        **options: the game's options by name.
 
     Attributes:
-        margin_coef: a reward on top, for a curriculum from points to wins: this much for each point by which the
-            learner's lead over the mean of the others grows (its own points, alone at the table). It may be changed at
-            any time; 0 at first.
+        margin_coef: extra reward (shaping): this much per point gained on the others' mean score (per own point with
+            one player). It is 0.0 at the start and may be changed between steps.
+        returns: float64 (N,), the sum of the rewards in each running game.
+        lengths: int64 (N,), the number of steps in each running game.
+
+    Raises:
+        ValueError: an argument is out of range, the game has no canonical form, or arguments exclude each other.
+        TypeError: a keyword is unknown.
     """
 
     def __init__(
@@ -89,7 +112,8 @@ class SeatVecEnv(VecEnv):
             raise ValueError(f"{self.game.title} has no canonical form; leave canonical_form at False")
         if canonical_form and prior is not None:
             raise ValueError(
-                "a prior shows its actions, which have other numbers in canonical forms; leave out one of them"
+                "prior and canonical_form cannot be combined, because actions have other numbers in canonical form; "
+                "leave out one of them"
             )
         self.margin_coef = 0.0
         self.render_mode = None
@@ -105,15 +129,26 @@ class SeatVecEnv(VecEnv):
         self._actions = np.zeros(num_envs, np.int64)
         self.returns = np.zeros(num_envs)
         self.lengths = np.zeros(num_envs, np.int64)
-        self.margins = np.zeros(num_envs)  # the lead that `margin_coef` has paid for
+        self.margins = np.zeros(num_envs)  # the lead up to which `margin_coef` has been paid
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Play that seed's games from the next reset on; row i plays its game i."""
+        """Set the seed of the games that the next `reset` starts. Row i plays game i of this seed.
+
+        Args:
+            seed: the seed, or None to continue the present sequence of games.
+
+        Returns:
+            The seed, once for each game.
+        """
         self._seed = seed
         return [seed] * self.num_envs
 
     def reset(self) -> VecEnvObs:
-        """Start every game, (N, size) float32."""
+        """Start N new games.
+
+        Returns:
+            float32 (N, size), the learner's first observation in each game.
+        """
         self.table.reset(self._seed)
         self._seed = None
         self.returns[:] = 0.0
@@ -122,7 +157,15 @@ class SeatVecEnv(VecEnv):
         return self.show()
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Take the actions that `step_wait` carries out."""
+        """Set the actions of the next `step_wait`.
+
+        Args:
+            actions: integers (N,), one legal action for each game.
+
+        Raises:
+            ValueError: an action is illegal, or there is not one integer for each game.
+            RuntimeError: `reset` has not been called.
+        """
         self.table.require_reset("step")
         actions = one_for_each(actions, self.num_envs)
         masks = self._shown.masks if self.canonical_form else self.table.batch.masks
@@ -132,7 +175,14 @@ class SeatVecEnv(VecEnv):
         self._actions = self._shown.names(actions) if self.canonical_form else actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Carry out the actions, let the others play, and start the next game where one is over."""
+        """Play the actions and the turns of the opponents up to the learner's next decision in each game.
+
+        Where a game ends, the next one starts.
+
+        Returns:
+            Observations, float32 (N, size); rewards, float32 (N,); whether the game ended, bool (N,); and a list of N
+            info dictionaries, as described above.
+        """
         table, batch = self.table, self.table.batch
         table.step(self._actions)
         rewards = (table.paid * self.reward_scale).astype(np.float32)
@@ -166,7 +216,7 @@ class SeatVecEnv(VecEnv):
         return self.show(), rewards, over, infos
 
     def show(self) -> NDArray[np.float32]:
-        """The decisions that wait, (N, size) float32."""
+        """The learner's current observations, float32 (N, size)."""
         batch = self.table.batch
         if self.prior is not None:
             return np.concatenate([batch.observations, self.prior.shown(batch.view())], axis=1)
@@ -176,36 +226,51 @@ class SeatVecEnv(VecEnv):
         return self._shown.observations
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions, bool (N, num_actions)."""
+        """The legal actions: bool (N, num_actions), True if legal.
+
+        Raises:
+            RuntimeError: `reset` has not been called.
+        """
         self.table.require_reset("action_masks")
         masks = self._shown.masks if self.canonical_form else self.table.batch.masks
         return masks.astype(np.bool_)
 
     def env_method(self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any) -> Any:
-        """Only ``"action_masks"``, which sb3-contrib asks for: one array (N, num_actions), not a list of rows."""
+        """Call a method of the games; only ``"action_masks"`` exists, which sb3-contrib calls.
+
+        Returns:
+            bool (N, num_actions), or the rows that `indices` selects.
+
+        Raises:
+            AttributeError: another method was asked for.
+        """
         if method_name != "action_masks":
-            raise AttributeError(f"the games of this environment have no method {method_name!r}; use 'action_masks'")
+            raise AttributeError(f"the games of SeatVecEnv have no method {method_name!r}; use 'action_masks'")
         masks = self.action_masks()
         return masks if indices is None else masks[list(self._get_indices(indices))]
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of this object, once for each game that `indices` names."""
+        """An attribute of this environment, once for each game that `indices` selects."""
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Not possible: the games have no attributes of their own."""
-        raise AttributeError(f"{attr_name!r} cannot be set: the games share one array")
+        """Not supported: the games have no attributes of their own.
+
+        Raises:
+            AttributeError: always.
+        """
+        raise AttributeError(f"{attr_name!r} cannot be set for single games; set it on the SeatVecEnv itself")
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
-        """Never."""
+        """False for each game: the games are never wrapped."""
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """None: a thousand games are not looked at."""
+        """Rendering is not supported; always None."""
         return [None] * self.num_envs
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Does nothing, because there is nothing to release."""
 
     def _explain_illegal(self, row: int, action: int) -> str:
         batch = self.table.batch

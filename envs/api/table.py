@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fivedice.envs.core.batch import Batch, Rows
 from fivedice.envs.core.chance import SEATING
 from fivedice.envs.core.spec import Game, Options
-from fivedice.envs.core.view import Policy
+from fivedice.envs.core.view import ChecksGame, Policy
 
 LEARNER = -1  # in `Table.seated`: the learner's own seat
 
@@ -40,11 +40,10 @@ class FixedLineup:
         self._policies = list(policies)
 
     def check(self, game: Game, options: Options) -> None:
-        """Let those policies refuse the table that are bound to one, as checkpoints are."""
+        """Raise a ValueError if one of the policies cannot play `game` with `options`."""
         for policy in self._policies:
-            check = getattr(policy, "check", None)
-            if check is not None:
-                check(game, options)
+            if isinstance(policy, ChecksGame):
+                policy.check(game, options)
 
     def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `Lineup`."""

@@ -45,7 +45,7 @@ def make_loops(game: Game) -> Loops:
     current_player, legal_actions = game.rules.current_player, game.rules.legal_actions
     is_terminal, scores, winners = game.rules.is_terminal, game.rules.scores, game.rules.winners
     observe, observe_throw = game.observe, game.observe_throw or game.observe
-    is_truncated, num_keeps = game.is_truncated, game.num_keeps
+    is_truncated, num_throws = game.is_truncated, game.num_keeps if game.observe_throw else 0
 
     @kernel
     def start(rows: Rows, states: Any, options: Any, streams: Any, scripts: NDArray[np.void]) -> None:
@@ -107,7 +107,7 @@ def make_loops(game: Game) -> Loops:
                 seat = current_player(state)
                 movers[row] = seat
                 legal_actions(state, options, masks[row])
-                if actions[i] < num_keeps and not over:
+                if actions[i] < num_throws and not over:
                     observe_throw(state, options, seat, observations[row])
                 else:
                     observe(state, options, seat, observations[row])

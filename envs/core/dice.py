@@ -1,14 +1,13 @@
-"""Words for five dice."""
+"""Five dice: the throw, what it shows, and the fields of an observation. `dice_lookup` has the fast versions."""
 
 from itertools import combinations_with_replacement
-from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.core.chance import MAX_SEATS, Chance, roll_dice
-from fivedice.envs.core.kernel import kernel, plain
+from fivedice.envs.core.chance import Chance, roll_dice
+from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Field
 
 NUM_DICE = 5
@@ -17,15 +16,9 @@ KEEP_ALL = 31  # as a set of slots; every smaller set leaves something to throw
 
 Dice = NDArray[np.int8]  # (5,) faces 1..6
 
-# The 252 throws: sorted dice, those with the lower highest die first. Tables of what a throw gives have a row for each.
+# The 252 throws: sorted dice, those with the lower highest die first. Tables of throws have this order.
 THROWS = np.array(
     sorted(combinations_with_replacement(range(1, SIDES + 1), NUM_DICE), key=lambda faces: faces[::-1]), np.int8
-)
-TOTALS = THROWS.sum(axis=1, dtype=np.uint8)
-# How many throws come before one for having this face in this slot: the number of ways to put lower faces there and to
-# its left (the combinatorial number system; Knuth, The Art of Computer Programming 4A, 7.2.1.3).
-BEFORE = np.array(
-    [[comb(max(face - 1, 0) + slot, slot + 1) for face in range(SIDES + 1)] for slot in range(NUM_DICE)], np.uint16
 )
 
 
@@ -36,6 +29,12 @@ def throw(dice: Dice, keep: int, seat: int, chance: Chance) -> None:
     Sorted dice make equal throws look equal: 252 throws instead of 7776.
     """
     roll_dice(dice, keep, SIDES, seat, chance)
+    sort(dice)
+
+
+@kernel(inline=True)
+def sort(dice: Dice) -> None:
+    """Put five dice in ascending order."""
     # The nine exchanges of the shortest sorting network for five (Knuth, The Art of Computer Programming 3, 5.3.4).
     exchange(dice, 0, 3)
     exchange(dice, 1, 4)
@@ -56,17 +55,11 @@ def exchange(dice: Dice, left: int, right: int) -> None:
 
 
 @kernel(inline=True)
-def throw_number(dice: Dice) -> int:
-    """The place of five sorted dice in `THROWS`."""
-    number = 0
-    for slot in range(NUM_DICE):
-        number += int(BEFORE[slot, np.uint8(dice[slot])])  # no index below 0 to look for
-    return number
-
-
-@kernel(inline=True)
 def start_turn(state: Any, player: int, chance: Chance) -> None:
-    """Give `player` the dice and make the first of three throws; the state has the fields of `show_turn`."""
+    """Start the turn of `player` with the first of three throws.
+
+    The state has the fields ``player``, ``throws_left`` and ``dice``.
+    """
     state["player"] = player
     state["throws_left"] = 2
     throw(state["dice"], 0, player, chance)
@@ -116,10 +109,10 @@ def is_three_and_two(dice: Dice) -> bool:
 
 @kernel
 def name_keeps(dice: Dice, actions: NDArray[np.int64]) -> None:
-    """Write for each set of slots in a canonical form (`fivedice.envs.core.canonical`) which set it is in the position.
+    """Write for each set of slots in a canonical form (`fivedice.envs.core.canonical`) the set in the position itself.
 
-    The single slots, ``actions[1 << slot]``, are written already. Of the sets that keep the same faces only one is
-    named, the one with the first slots of each face; the others become -1.
+    The caller has written the single slots, ``actions[1 << slot]``. Of several sets that keep the same faces, the one
+    with the first slots of each face gets an action. The others get -1.
     """
     actions[0] = 0
     for keep in range(1, KEEP_ALL):
@@ -155,38 +148,8 @@ def show_dice(dice: Dice, out: NDArray[np.float32]) -> None:
         out[NUM_DICE * SIDES + face] = count(dice, face + 1) / 5.0
 
 
-DICE_SHOWN = np.zeros((len(THROWS), NUM_DICE * SIDES + SIDES), np.float32)
-for _dice, _shown in zip(THROWS, DICE_SHOWN, strict=True):
-    plain(show_dice)(_dice, _shown)
-LEFT_SHOWN = np.eye(3, dtype=np.float32)
-
-
 @kernel(inline=True)
 def seat_after(seat: int, turns: int, num_players: int) -> int:
-    """The seat whose turn is so many `turns`, `num_players` at most, after that of `seat`."""
+    """The seat that moves `turns` turns after `seat`; `turns` is at most `num_players`."""
     after = seat + turns
-    return after - num_players if after >= num_players else after  # a remainder takes ten times as long
-
-
-@kernel(inline=True)
-def show_mover(state: Any, num_players: int, seat: int, is_over: bool, out: NDArray[np.float32]) -> None:
-    """Write the first of `turn_fields` as `seat` sees it into `out`. The state has the field ``player``."""
-    for i in range(MAX_SEATS):  # as many zeros at any table, which is quicker; the dice are written over the rest
-        out[i] = 0.0
-    out[seat_after(int(state["player"]), num_players - seat, num_players)] = not is_over
-
-
-@kernel(inline=True)
-def show_throw(state: Any, number: int, num_players: int, out: NDArray[np.float32]) -> int:
-    """Write the others of `turn_fields` into `out`; returns where the next field starts.
-
-    The state has the fields ``dice``, of which `number` is the throw number, and ``throws_left``.
-    """
-    at, shown = num_players, DICE_SHOWN[number]
-    for i in range(DICE_SHOWN.shape[1]):
-        out[at + i] = shown[i]
-    at += DICE_SHOWN.shape[1]
-    shown = LEFT_SHOWN[state["throws_left"]]
-    for i in range(3):
-        out[at + i] = shown[i]
-    return at + 3
+    return after - num_players if after >= num_players else after  # `%` would take ten times as long

@@ -153,9 +153,11 @@ class Game:
             players.
         observe: kernel ``observe(state, options, seat, out)`` that writes the observation of a seat into ``out``,
             (size,) float32.
-        observe_throw: the same into an ``out`` that shows what ``seat`` saw before it threw dice again: what a throw
-            changes is enough. None if everything is written each time.
-        num_keeps: how many of the first actions throw dice, change nothing else, and leave the move to the same seat.
+        observe_throw: kernel with the same arguments, called after one of the first ``num_keeps`` actions. ``out`` still
+            holds the observation before this action, and the kernel writes only what a throw changes. Declare it only
+            if each of these actions throws dice, changes nothing else, and leaves the move to the same seat. Default:
+            None, ``observe`` writes everything each time.
+        num_keeps: how many of the first actions keep some dice and throw the others. Default: 0.
         action_names: ``action_names(options)`` returns a short name for each action, such as ``"keep slots 1 2"`` or
             ``"fill Sixes"``.
         name_action: ``name_action(state, options, action)`` returns a name that shows the dice, such as

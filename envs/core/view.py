@@ -1,4 +1,4 @@
-"""What policies are shown, the decisions that wait for them, and what a policy is. Both are batched."""
+"""What a policy is, and what it is given: a batch of decisions to be made now."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -12,17 +12,17 @@ from fivedice.envs.core.spec import Game, Options
 
 @dataclass(frozen=True)
 class View:
-    """N decisions of one game, each of the seat to move.
+    """N decisions in games with the same options, each to be made by the player to move.
 
     Args:
-        game: the game they are of.
-        options: the options record, the same for all.
+        game: the game.
+        options: the options record, the same for all games.
         states: (N,) records of the game's STATE dtype.
-        seats: (N,) int8, who decides.
-        observations: (N, size) float32, what those seats see.
+        seats: (N,) int8, the seat of the player who decides.
+        observations: (N, size) float32, the observations of these players.
         masks: (N, num_actions) int8, 1 for each legal action.
-        uniforms: (N,) float64 in [0, 1), a random number for each decision that belongs to that game and seat. A policy
-            that draws its actions from these gives the same actions whatever other games share its batch.
+        uniforms: (N,) float64 in [0, 1), a uniform random number for each decision, from the random stream of its game
+            and seat. A policy that samples its actions with these gives the same actions in a batch of any size.
     """
 
     game: Game
@@ -37,7 +37,7 @@ class View:
         return len(self.seats)
 
     def rows(self, rows: NDArray[np.intp]) -> "View":
-        """The view of some of the decisions."""
+        """The view of the decisions with these indices."""
         return View(
             self.game,
             self.options,
@@ -49,7 +49,7 @@ class View:
         )
 
     def require_choice(self) -> None:
-        """Refuse a decision without a legal action."""
+        """Raise a ValueError if a decision has no legal action."""
         row = find_empty(self.masks)
         if row >= 0:
             raise ValueError(f"decision {row} has no legal action: its game is over, or another seat is to move")
@@ -66,16 +66,24 @@ def find_empty(masks: NDArray[np.int8]) -> int:
 
 @runtime_checkable
 class Policy(Protocol):
-    """Whoever decides: random, greedy, exact, a checkpoint or a person, in training, matches and play alike."""
+    """Chooses actions: random, greedy or optimal play, a checkpoint, a person, or any object with these members."""
 
     name: str
 
     def act(self, view: View) -> NDArray[np.int64]:
         """A legal action for each of the N decisions of `view`, (N,) int64.
 
-        The same view always gives the same actions: what is random in a policy comes from ``view.uniforms``.
+        The same view must always give the same actions: a random policy takes its random numbers from
+        ``view.uniforms``.
 
         Raises:
-            ValueError: the policy cannot play this game, or not with these options or seats, or a decision has no
-                legal action.
+            ValueError: the policy cannot play this game or these options, or a decision has no legal action.
         """
+
+
+@runtime_checkable
+class ChecksGame(Protocol):
+    """A policy that can say, before any game is played, whether it can play a game with some options."""
+
+    def check(self, game: Game, options: Options) -> None:
+        """Raise a ValueError if the policy cannot play `game` with `options`."""

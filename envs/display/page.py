@@ -1,7 +1,7 @@
 """The tables of a game's page, made from its declaration: ``python -m fivedice.envs.display.page FILE`` writes them.
 
-A Markdown file asks for the tables of a game with a line ``<!-- tables: yum -->``; what follows, up to the line
-``<!-- end -->``, is replaced. A test holds every such file against the code.
+In a Markdown file, the lines ``<!-- tables: yum -->`` and ``<!-- end -->`` enclose the tables of a game. The command
+replaces everything between them. A test fails where a page differs from the code.
 """
 
 import re
@@ -61,7 +61,7 @@ def tables(game: Game) -> str:
 
 
 def action_rows(action_names: Sequence[str]) -> list[tuple[str, str]]:
-    """A row for each run of actions that begin with the same word, and the names of those that are few."""
+    """One row for each run of actions that begin with the same word, with up to twelve names or three of them."""
     rows = []
     for _, run in groupby(enumerate(action_names), lambda entry: entry[1].split()[0]):
         actions = list(run)
@@ -79,12 +79,12 @@ def markdown(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def with_tables(text: str) -> str:
-    """A Markdown text with every block of tables made anew."""
+    """The Markdown text, with every block of tables replaced by the current one."""
     return BLOCK.sub(lambda block: f"{block[1]}{tables(load_game(block[2]))}{block[3]}", text)
 
 
 def main() -> None:
-    """Make the tables anew in the files named on the command line."""
+    """Update the tables in the files named on the command line."""
     for path in map(Path, sys.argv[1:]):
         path.write_text(with_tables(path.read_text()))
 

@@ -1,4 +1,4 @@
-"""The 42 dice: which six faces each of them has."""
+"""The 42 dice and their faces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import Value
 from fivedice.envs.set_cubed.faces import FACE_NAMES, NUM_FACES, WILD
 
@@ -17,10 +18,11 @@ STANDARD = "standard"
 
 
 def standard_dice() -> tuple[tuple[int, ...], ...]:
-    """The faces of each die, this project's own: the rule sheet does not list them.
+    """The six faces of each die. The rule sheet does not list them, so this project chose them.
 
-    The 27 faces in their order, nine times over and each time beginning one face later, are dealt to the 42 dice one at
-    a time. The nine dice that come away with five get a WILD. So each face stands on nine dice, never twice on one.
+    A list repeats the 27 faces in order nine times, and each repetition starts one face later. The 42 dice take turns
+    to get the next face of this list. Nine dice get only five faces this way; their sixth is WILD. So each face is on
+    nine dice, and never twice on the same die.
     """
     dice: list[list[int]] = [[] for _ in range(NUM_DICE)]
     dealt = ((begin + place) % NUM_FACES for begin in range(9) for place in range(NUM_FACES))
@@ -30,7 +32,7 @@ def standard_dice() -> tuple[tuple[int, ...], ...]:
 
 
 def in_words(dice: Any) -> str:
-    """A table of faces as the option has it."""
+    """A table of faces as text, in the form that the option accepts."""
     return " / ".join(" ".join(FACE_NAMES[face] for face in die) for die in dice)
 
 
@@ -41,8 +43,9 @@ ALL_WITH_WILD = in_words([[*((die + 5 * side) % NUM_FACES for side in range(SIDE
 class DiceTable:
     """The option that gives the faces of the dice.
 
-    A value is ``"standard"``; or text, the dice separated by ``/`` or ends of lines and the names of their six faces by
-    spaces; or 42 sequences of six names. The options record holds (42, 6) faces, from 1 up as scripts have them.
+    A value is ``"standard"``, a text, or 42 sequences of six names. In a text, ``/`` or a line break separates the
+    dice, and spaces separate the names of their six faces. The options record holds the faces as an array (42, 6) of
+    int32. They start at 1, as in a script of dice.
     """
 
     name: str
@@ -52,7 +55,7 @@ class DiceTable:
     valid = "'standard', or 42 dice of six faces each, as '1RO 2GD 3PS 1GS 2PO WILD / …'"
 
     def encode(self, value: object) -> NDArray[np.int32]:
-        """Faces from 1 up, (42, 6)."""
+        """The faces, (42, 6) int32 from 1 to 28. Raises ValueError if `value` is not a table of 42 dice."""
         if isinstance(value, str) and value == STANDARD:
             return np.array(standard_dice(), np.int32) + 1
         if isinstance(value, str):
@@ -71,8 +74,8 @@ class DiceTable:
             for face in die:
                 if face not in FACE_NAMES:
                     raise ValueError(
-                        f"{self.name}: {face!r} on die {number} is no face; use 1, 2 or 3, then R, G or P, then O, D "
-                        "or S, as '2RO', or 'WILD'"
+                        f"{self.name}: {face!r} on die {number} is not a face; use 1, 2 or 3, then R, G or P, then O, "
+                        "D or S, as in '2RO', or 'WILD'"
                     )
         return np.array([[FACE_NAMES.index(face) + 1 for face in die] for die in dice], np.int32)
 
@@ -83,5 +86,11 @@ class DiceTable:
         return in_words(np.asarray(held) - 1)
 
     def parse(self, text: str) -> Value:
-        """The text itself."""
+        """The option from the command line: the text itself."""
         return text
+
+
+@kernel
+def face_on(options: Any, die: int, side: int) -> int:
+    """The face on a side (0 to 5) of a die: 0 to 26, or WILD."""
+    return int(options["dice"][die, side]) - 1

@@ -1,4 +1,4 @@
-"""The board as it is printed: plain cells, bonus squares and the logo, from a drawing."""
+"""The printed board: plain cells, bonus squares and the logo, described by a text drawing."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +11,7 @@ from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import Value
 
 FEWEST, MOST = 7, 15  # rows, and columns
-PLAIN, LOGO = 0, 10  # of a printed cell; 1 to 9 is the value of a bonus square
+PLAIN, LOGO = 0, 10  # kinds of printed cells; 1 to 9 is a bonus square of that value
 CHARACTERS = ".123456789*"
 STANDARD = "standard"
 DRAWING = """
@@ -35,9 +35,10 @@ LARGE = "/".join([".2..5..3..5..2."] + 6 * [15 * "."] + ["......***......"] + 4 
 class BoardDrawing:
     """The option that gives the board.
 
-    A value is ``"standard"``, or a drawing: a character a cell, ``.`` plain, a digit from 1 up a bonus square of that
-    value, ``*`` the logo, which is three cells side by side; rows separated by ``/`` or ends of lines. The options
-    record holds (2 + 225,): the number of rows, of columns, then the cells row by row.
+    A value is ``"standard"`` or a drawing with one character for each cell: ``.`` is plain, a digit from 1 to 9 is a
+    bonus square of that value, and ``*`` belongs to the logo. The logo is three neighbouring cells of a row or column.
+    ``/`` or a line break separates rows. The options record holds an array (2 + 225,) of int32: the number of rows, the
+    number of columns, then the cells row by row.
     """
 
     name: str
@@ -47,7 +48,7 @@ class BoardDrawing:
     valid = f"'standard', or a drawing of {FEWEST} to {MOST} rows and columns, as '.5.…/.*.…/…'"
 
     def encode(self, value: object) -> NDArray[np.int32]:
-        """Rows, columns, cells."""
+        """Rows, columns and cells, (2 + 225,) int32. Raises ValueError if `value` is not a drawing of a board."""
         if not isinstance(value, str):
             raise ValueError(f"{self.name}={value!r:.60} is not possible; use 'standard' or a drawing as text")
         text = DRAWING if value == STANDARD else value
@@ -57,7 +58,7 @@ class BoardDrawing:
             for character in row:
                 if character not in CHARACTERS:
                     raise ValueError(
-                        f"{self.name}: {character!r} in row {number} means nothing; use '.', a digit from 1 up or '*'"
+                        f"{self.name}: {character!r} in row {number} has no meaning; use '.', a digit from 1 up or '*'"
                     )
             if len(row) != columns:
                 raise ValueError(f"{self.name}: row {number} has {len(row)} cells and row 1 has {columns}")
@@ -70,7 +71,9 @@ class BoardDrawing:
         steps = [second - first for first, second in pairwise(logo)]
         across = steps == [1, 1] and logo[0] // columns == logo[2] // columns
         if not across and steps != [columns, columns]:
-            raise ValueError(f"{self.name} has {len(logo)} logo cells; the logo is three '*' side by side in a line")
+            raise ValueError(
+                f"{self.name}: {len(logo)} cells are '*'; the logo is three '*' next to each other in one row or column"
+            )
         record = np.zeros(self.shape, np.int32)
         record[:2] = len(rows), columns
         record[2 : 2 + len(cells)] = cells
@@ -85,7 +88,7 @@ class BoardDrawing:
         return "/".join(text[row * columns :][:columns] for row in range(rows))
 
     def parse(self, text: str) -> Value:
-        """The text itself."""
+        """The option from the command line: the text itself."""
         return text
 
 
@@ -109,12 +112,12 @@ def num_cells(options: Any) -> int:
 
 @kernel
 def printed(options: Any, cell: int) -> int:
-    """PLAIN, LOGO, or the value of a bonus square."""
+    """What is printed on a cell: PLAIN, LOGO, or the value of a bonus square."""
     return int(options["board"][2 + cell])
 
 
 @kernel
 def bonus(options: Any, cell: int) -> int:
-    """What the first die on a cell earns."""
+    """The points that the first die on a cell earns, a WILD included: the value of a bonus square, else 0."""
     value = printed(options, cell)
     return 0 if value == LOGO else value

@@ -1,8 +1,8 @@
-"""What a seat of SET Cubed sees: the table, and the function that writes it.
+"""The observation of a seat in SET Cubed: the list of its fields, and the function that writes it.
 
-The seat itself comes first, then the others in turn order. The table makes the space, the page and the named views; a
-test holds the function against it. Pieces of shape (rows, columns), or (planes, rows, columns), are pictures of the
-board for a convolutional network.
+The own seat comes first, then the other seats in turn order. The observation space, the table in the page of the game
+and the named views are made from the list. A test compares the function with it. Fields of shape (rows, columns) or
+(planes, rows, columns) show the board and suit a convolutional network.
 """
 
 from typing import Any
@@ -18,29 +18,29 @@ from fivedice.envs.set_cubed.board import (
     MOST_LAID,
     NONE,
     NUM_WINDOWS,
-    cell_of,
     column_of,
     is_undeclared,
+    lay_points,
     num_laid,
     points_at,
     row_of,
 )
-from fivedice.envs.set_cubed.dice import NUM_DICE, SIDES
-from fivedice.envs.set_cubed.drawing import LOGO, bonus, num_cells, num_columns, num_rows, printed
+from fivedice.envs.set_cubed.dice import NUM_DICE, SIDES, face_on
+from fivedice.envs.set_cubed.drawing import LOGO, num_cells, num_columns, num_rows, printed
 from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
 from fivedice.envs.set_cubed.hand import HAND, hand_size
 from fivedice.envs.set_cubed.legal import completing_face, mark_faces, mark_lays
 from fivedice.envs.set_cubed.rules import EXTRA, OPENING, OVER
 
 FEATURES = 9  # three colours, three shapes, three numbers
-SHOWN = FEATURES + 1  # and WILD
+SHOWN = FEATURES + 1  # the features and WILD
 PHASES = 4
-MANY_POINTS = 12.0  # for one die; what is above is shown as this
-MOST_POINTS = 200.0  # for a game
+MANY_POINTS = 12.0  # of one die, shown as 1; more is shown as 1, too
+MOST_POINTS = 200.0  # of a game, likewise
 
 
 def layout(options: Any) -> Layout:
-    """The table for an options record."""
+    """The fields of the observation, for an options record."""
     seats, board = int(options["num_players"]), (int(num_rows(options)), int(num_columns(options)))
     return Layout(
         [
@@ -71,7 +71,7 @@ def layout(options: Any) -> Layout:
 
 @kernel
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the fields of the table one after the other."""
+    """Write the observation of `seat` into `out`, the fields of `layout` one after the other."""
     num_players, cells = int(options["num_players"]), int(num_cells(options))
     is_mover = seat == state["player"] and state["phase"] != OVER
     out[:] = 0.0
@@ -102,7 +102,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     at = hands + num_players * HAND * SHOWN
     for slot in range(hand_size(state["hand_faces"][seat])):
         for side in range(SIDES):
-            face = int(options["dice"][state["hand_dice"][seat, slot], side]) - 1
+            face = face_on(options, int(state["hand_dice"][seat, slot]), side)
             out[at + slot * (NUM_FACES + 1) + face] += np.float32(1.0 / SIDES)
     at += HAND * (NUM_FACES + 1)
     if is_mover:
@@ -113,7 +113,7 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
 
 @kernel
 def show_face(face: int, step: int, at: int, out: NDArray[np.float32]) -> None:
-    """Write a face's features, and WILD, into every `step`-th number from `at`."""
+    """Write the features of a face, and WILD, into every `step`-th number of `out` from `at`."""
     if face == WILD:
         out[at + FEATURES * step] = 1.0
         return
@@ -124,7 +124,7 @@ def show_face(face: int, step: int, at: int, out: NDArray[np.float32]) -> None:
 
 @kernel
 def show_board(state: Any, options: Any, planes: NDArray[np.float32]) -> int:
-    """Write the planes from ``features`` on; returns how many dice are on the board."""
+    """Write the fields from ``features`` to the end into zeros; returns how many dice are on the board."""
     cells, number = num_cells(options), 0
     wild = FEATURES * cells
     cell = 0
@@ -138,7 +138,7 @@ def show_board(state: Any, options: Any, planes: NDArray[np.float32]) -> int:
                     planes[wild + 3 * cells + cell] = printed(options, cell) / 9.0
             else:
                 number += 1
-                show_face(face, cells, cell, planes)  # a WILD not declared yet has no features
+                show_face(face, cells, cell, planes)  # an undeclared WILD has no features
                 planes[wild + cell] = state["wild"][row, column]
             cell += 1
     for place in range(num_laid(state)):
@@ -150,7 +150,7 @@ def show_board(state: Any, options: Any, planes: NDArray[np.float32]) -> int:
 
 @kernel
 def show_points(state: Any, options: Any, declares: NDArray[np.float32], lays: NDArray[np.float32]) -> None:
-    """Write ``declare_points`` and ``lay_points`` for the player."""
+    """Write the fields ``declare_points`` and ``lay_points`` into zeros."""
     is_opening = state["phase"] == OPENING
     if state["phase"] == EXTRA:
         return
@@ -168,21 +168,19 @@ def show_points(state: Any, options: Any, declares: NDArray[np.float32], lays: N
         for row in range(EDGE, EDGE + num_rows(options)):
             for column in range(EDGE, EDGE + num_columns(options)):
                 if lays[at]:
-                    lays[at] = lay_points(state, int(shown[slot]), row, column, options)
+                    lays[at] = show_lay_points(state, int(shown[slot]), row, column, options)
                 at += 1
 
 
 @kernel
-def lay_points(state: Any, face: int, row: int, column: int, options: Any) -> float:
-    """The points of laying a face on a cell, a WILD at its best, with the bonus; 0 for a swap."""
-    points = 0
+def show_lay_points(state: Any, face: int, row: int, column: int, options: Any) -> float:
+    """The points of laying a die there, / 12. A WILD is declared to be the best face. A swap has 0."""
     if state["faces"][row, column] != EMPTY:
         return 0.0
-    if face != WILD:
-        points = points_at(state, row, column, face, 1, options)
-    else:
+    points = lay_points(state, row, column, face, 1, options)
+    if face == WILD:
         for window in range(NUM_WINDOWS):
             declared = completing_face(state, row, column, window, options)
             if declared != NONE:
-                points = max(points, points_at(state, row, column, declared, 0, options))
-    return min(1.0, (points + bonus(options, cell_of(row, column, options))) / MANY_POINTS)
+                points = max(points, lay_points(state, row, column, declared, 0, options))
+    return min(1.0, points / MANY_POINTS)

@@ -21,5 +21,6 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
+    num_keeps=rules.CLAIM,
     is_truncated=rules.is_truncated,
 )

@@ -1,7 +1,7 @@
-"""What a seat of Showdown Yahtzee sees: the table, and the function that writes it.
+"""The observation of a seat in Showdown Yahtzee: the list of its fields, and the function that writes it.
 
-The seat itself comes first, then the others in turn order. The table makes the space, the page and the named views; a
-test holds the function against it.
+The own seat comes first, then the other seats in turn order. The observation space, the table in the page of the game
+and the named views are made from the list. A test compares the function with it.
 """
 
 from typing import Any
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fivedice.envs.core.dice import NUM_DICE, SIDES, Dice, count, total
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Field, Layout
+from fivedice.envs.showdown_yahtzee.lookup import has_card, unused_cards, wanted_cards
 from fivedice.envs.showdown_yahtzee.rules import (
-    BEAT,
     CARD_SPACES,
     CHANCE,
     CHOOSING,
@@ -26,31 +26,30 @@ from fivedice.envs.showdown_yahtzee.rules import (
     SMALL_STRAIGHT,
     THREE_OF_A_KIND,
     chips_now,
-    has_card,
+    dice_to_steal,
+    has_last_turn,
     is_corner,
     is_terminal,
     least_dice,
     longest_run,
     may_stay,
     score,
-    unused_cards,
-    wanted_cards,
 )
 
-# Chances of three throws that aim at one thing alone, and five alike always do; a test computes them.
+# Chances that three throws meet a card if the player aims only at it; five alike meet every card. A test computes them.
 NUMBER_CHANCES = (0.93541, 0.69948, 0.35821, 0.11831, 0.04603)  # 1, 2, 3, 4 or 5 dice of one number
 FIXED_CHANCES = (0.74320, 0.29079, 0.36614, 0.61602, 0.26532, 0.41855)  # the six fixed cards
-MORE_CHIPS = (1.18385, 0.49983, 0.15781, 0.04603)  # expected chips more on an own number card with 1, 2, 3, 4
+MORE_CHIPS = (1.18385, 0.49983, 0.15781, 0.04603)  # expected new chips on an own number card with 1, 2, 3 or 4 chips
 
-ASKED = (5, 5, 5, 5, 5, 5, 3, 4, 5, 4, 5, 5)  # dice that each card asks for, in `near`
+ASKED = (5, 5, 5, 5, 5, 5, 3, 4, 5, 4, 5, 5)  # dice that each card needs, for the field `near`
 
 STAKES = 5
 PLACE, STEAL, IMPROVE, CHOOSE_TARGET, CHOOSE_TO_STAY = range(STAKES)
-AHEAD = 4  # figures of each space ahead
+AHEAD = 4  # numbers for each space ahead
 
 
 def layout(options: Any) -> Layout:
-    """The table for an options record."""
+    """The fields of the observation, for an options record."""
     seats = int(options["num_players"])
     return Layout(
         [
@@ -107,9 +106,9 @@ def layout(options: Any) -> Layout:
 
 @kernel
 def useful_dice(card: int, dice: Dice) -> int:
-    """The dice that a player may well keep who aims at one card, as a set of slots (bits)."""
-    first, last = 1, SIDES  # of the faces that are kept
-    most_of_one, least_of_one = NUM_DICE, 1  # dice of one face that are kept, and that there must be for it
+    """The dice to keep when aiming at one card, as a set of slots: bit i is 1 if the die in slot i is kept."""
+    first, last = 1, SIDES  # the range of faces that are kept
+    most_of_one, least_of_one = NUM_DICE, 1  # of one face, how many dice are kept, and how many must be there
     if card < NUM_NUMBERS:
         first = last = card + 1
     elif card in (THREE_OF_A_KIND, FOUR_OF_A_KIND):
@@ -135,7 +134,7 @@ def useful_dice(card: int, dice: Dice) -> int:
 
 @kernel
 def commonest(dice: Dice) -> int:
-    """The face that most dice show, the highest of those."""
+    """The face that most dice show; among equals, the highest."""
     best = 1
     for face in range(2, SIDES + 1):
         if count(dice, face) >= count(dice, best):
@@ -145,30 +144,30 @@ def commonest(dice: Dice) -> int:
 
 @kernel
 def fullest(dice: Dice, length: int) -> int:
-    """Where the run of so many faces begins of which most are there; the one nearest to the middle of those."""
+    """The first face of the run of `length` of which the dice show most; among equals, the middle or first run."""
     best, most = 0, -1
     for first in range(1, SIDES - length + 2):
-        there = 0
+        number = 0
         for face in range(first, first + length):
-            there += count(dice, face) > 0
-        if there > most or (there == most and length == 4 and first == 2):
-            best, most = first, there
+            number += count(dice, face) > 0
+        if number > most or (number == most and length == 4 and first == 2):
+            best, most = first, number
     return best
 
 
 @kernel
 def steal_chance(state: Any, options: Any, space: int) -> float:
-    """The chance to steal the card on a space with three throws that aim at nothing else."""
+    """The chance to steal the card on a space with three throws that aim only at it."""
     card = int(state["card"][space])
     if card >= NUM_NUMBERS:
         return float(FIXED_CHANCES[card - NUM_NUMBERS])
-    needed = int(state["chips"][space]) + (options["steal"] == BEAT)
-    return float(NUMBER_CHANCES[min(needed, NUM_DICE) - 1])
+    needed = min(dice_to_steal(int(state["chips"][space]), options), NUM_DICE)  # five alike are always enough
+    return float(NUMBER_CHANCES[needed - 1])
 
 
 @kernel
 def trying_gives(state: Any, options: Any, space: int, seat: int) -> float:
-    """About how many chips a seat may expect of a try for the card on a space."""
+    """The approximate expected chips of a seat that tries for the card on a space."""
     if state["owner"][space] != seat:
         return steal_chance(state, options, space) * int(state["chips"][space])
     return float(MORE_CHIPS[int(state["chips"][space]) - 1]) if may_stay(state, space) else 0.0
@@ -290,14 +289,12 @@ def show_board(state: Any, options: Any, seat: int, out: NDArray[np.float32]) ->
 @kernel
 def show_course(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
     """Write the fields from `showdown` to the end into the zeros of `out`."""
-    num_players, last_turns, most = int(options["num_players"]), int(state["last_turns"]), most_on_board(options)
-    out[0] = last_turns > 0
+    num_players, most = int(options["num_players"]), most_on_board(options)
+    out[0] = state["last_turns"] > 0
     lead, best = 0, 0
     for turn in range(num_players):
         other = (seat + turn) % num_players
-        # Last turns go round from seat to seat; the player's is the latest.
-        since = (int(state["player"]) - other + num_players) % num_players
-        out[1 + turn] = since < last_turns
+        out[1 + turn] = has_last_turn(state, options, other)
         points = score(state, other)
         out[1 + num_players + turn] = points / most
         if turn == 0:
@@ -310,7 +307,7 @@ def show_course(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -
 
 @kernel
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the fields of the table one after the other."""
+    """Write the observation of `seat` into `out`, the fields of `layout` one after the other."""
     num_players = int(options["num_players"])
     out[:] = 0.0
     if not is_terminal(state, options):

@@ -1,4 +1,4 @@
-"""The rules of Showdown Yahtzee, for one game. The page beside this file tells them."""
+"""The rules of Showdown Yahtzee, for one game. The page in this folder explains them."""
 
 from typing import Any
 
@@ -19,19 +19,20 @@ from fivedice.envs.core.dice import (
 )
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import OneOf, WholeNumber, WholeNumbers
+from fivedice.envs.showdown_yahtzee.lookup import has_card, wanted_cards
 
 CARDS = (
     *("Ones", "Twos", "Threes", "Fours", "Fives", "Sixes"),
     *("Three of a Kind", "Four of a Kind", "Full House", "Small Straight", "Large Straight", "Chance"),
 )
 NUM_CARDS = 12
-NUM_NUMBERS = 6  # cards 0..5 ask for dice of one number; the others are fixed: their chips are printed on them
+NUM_NUMBERS = 6  # cards 0..5 ask for dice of one number; the others are fixed: their number of chips is fixed
 THREE_OF_A_KIND, FOUR_OF_A_KIND, FULL_HOUSE, SMALL_STRAIGHT, LARGE_STRAIGHT, CHANCE = range(NUM_NUMBERS, NUM_CARDS)
 CHANCE_FROM = 25
 MOST_SEATS = 4
 
 NUM_SPACES = 16  # 0..15 clockwise
-SIDE = 4  # spaces 0, 4, 8, 12 are Wild corners; the twelve others hold a card each at most
+SIDE = 4  # spaces 0, 4, 8, 12 are Wild corners; each of the twelve others holds one card at most
 CARD_SPACES = (1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15)
 
 EMPTY = -1  # in `card`
@@ -48,14 +49,17 @@ STATE = np.dtype(
         ("dice", np.int8, (NUM_DICE,)),  # faces 1..6, ascending; 0 while the player is CHOOSING
         ("throws_left", np.int8),  # 3 while the player is CHOOSING, then 2, 1, 0
         ("player", np.int8),  # the seat whose turn it is
-        ("target", np.int8),  # the space that is played for; CHOOSING on a Wild corner, or whether to stay
+        (
+            "target",
+            np.int8,
+        ),  # the space that the player throws for, or CHOOSING: a target from a Wild corner, or to stay
         ("turns", np.int32),  # turns begun, by all seats; max_turns + 1 once the game is cut short
         ("last_turns", np.int8),  # last turns begun in the Showdown, 0 before it; num_players + 1 once they are over
     ]
 )
 
-# Actions 0..30 keep the dice in these slots and throw the others; then come claims of a card, spaces to play for
-# (the twelve that are no corners), stay, and move on.
+# Actions 0 to 30 are sets of slots: these dice are kept, the others are thrown. Then come claims of the twelve cards,
+# the twelve spaces that are no corners as targets, stay, and move on.
 CLAIM = KEEP_ALL
 TARGET = CLAIM + NUM_CARDS
 STAY = TARGET + NUM_CARDS
@@ -91,36 +95,37 @@ def setup(state: Any, options: Any, chance: Chance) -> None:
     pass_dice(state, options, chance)
 
 
-@kernel
+@kernel(allocates=True)
 def throw_for_start(state: Any, num_players: int, chance: Chance) -> int:
-    """The seat that throws the highest red die; those tied throw again."""
-    throwing = (1 << num_players) - 1  # a set of seats, as bits
+    """The seat that throws the highest red die. Tied players throw again."""
+    is_throwing, reds = np.ones(num_players, np.bool_), np.zeros(num_players, np.int8)
     while True:
-        tied, highest, first, number = 0, 0, 0, 0
+        highest = 0
         for seat in range(num_players):
-            if (throwing >> seat) & 1:
-                red = throw_red_die(state, seat, chance)
-                if red > highest:
-                    highest, tied, number = red, 0, 0
-                if red == highest:
-                    tied |= 1 << seat
-                    number += 1
-                    first = seat
+            if is_throwing[seat]:
+                reds[seat] = throw_red_die(state, seat, chance)
+                highest = max(highest, int(reds[seat]))
+        number, first = 0, 0
+        for seat in range(num_players):
+            if is_throwing[seat] and reds[seat] == highest:
+                number += 1
+                first = seat
+            else:
+                is_throwing[seat] = False
         if number == 1:
             return first
-        throwing = tied
 
 
 @kernel
 def throw_red_die(state: Any, seat: int, chance: Chance) -> int:
-    """A face from 1 to 6; it falls in the first slot, where the five dice are thrown afterwards."""
+    """A face from 1 to 6. The first slot of the five dice holds it for a moment."""
     roll_dice(state["dice"][:1], 0, SIDES, seat, chance)
     return int(state["dice"][0])
 
 
 @kernel
 def pass_dice(state: Any, options: Any, chance: Chance) -> None:
-    """Begin the next seat's turn, and the next one's if that has nothing to decide, unless the game is over."""
+    """Begin the turn of the next seat that has something to decide, unless the game ends first."""
     last_mover = state["player"]
     while True:
         if state["last_turns"] == options["num_players"]:
@@ -141,9 +146,9 @@ def pass_dice(state: Any, options: Any, chance: Chance) -> None:
 
 @kernel
 def move(state: Any, chance: Chance) -> bool:
-    """Move by the red die, again where that is all there is to do; whether the player then has something to decide."""
+    """Throw the red die and move, again if there is no other choice; returns whether the player has to decide."""
     player = state["player"]
-    choose(state)  # until a space is played for there are no dice
+    choose(state)  # there are no dice before the player has a target
     while True:
         space = (state["pawns"][player] + throw_red_die(state, player, chance)) % NUM_SPACES
         state["pawns"][player] = space
@@ -162,7 +167,7 @@ def move(state: Any, chance: Chance) -> bool:
 
 @kernel
 def choose_target(state: Any, chance: Chance) -> bool:
-    """Go on from a Wild corner; whether there is a space to play for."""
+    """From a Wild corner, take the only target or let the player choose; returns whether there is a target."""
     targets, only = 0, 0
     for space in range(NUM_SPACES):
         if is_target(state, space):
@@ -176,7 +181,7 @@ def choose_target(state: Any, chance: Chance) -> bool:
 
 @kernel
 def choose(state: Any) -> None:
-    """Let the player choose before any dice are thrown."""
+    """Let the player choose before the first throw of the dice."""
     state["dice"][:] = 0
     state["target"] = CHOOSING
     state["throws_left"] = ALL_THROWS
@@ -184,7 +189,7 @@ def choose(state: Any) -> None:
 
 @kernel
 def play_for(state: Any, space: int, chance: Chance) -> None:
-    """Make the first of three throws for a space."""
+    """Make a space the target, and make the first of three throws."""
     state["target"] = space
     state["throws_left"] = ALL_THROWS - 1
     throw(state["dice"], 0, state["player"], chance)
@@ -203,16 +208,16 @@ def is_corner(space: int) -> bool:
 
 @kernel
 def is_target(state: Any, space: int) -> bool:
-    """Whether the player may play for a space from a Wild corner: an empty one, or one with an opponent's card.
+    """Whether the player may choose a space from a Wild corner: an empty space, or one with an opponent's card.
 
-    There are as many spaces as cards, so while one is empty there is a card for it.
+    There are as many spaces as cards, so while a space is empty, there is an unused card for it.
     """
     return bool(not is_corner(space) and state["owner"][space] != state["player"])
 
 
 @kernel
 def may_stay(state: Any, space: int) -> bool:
-    """Whether more chips can be thrown for on the player's own card: not on a fixed one, nor in the Showdown."""
+    """Whether the player may stay on an own card for more chips: a number card below five, before the Showdown."""
     is_number = state["card"][space] < NUM_NUMBERS
     return bool(is_number and state["chips"][space] < NUM_DICE and state["last_turns"] == 0)
 
@@ -228,7 +233,7 @@ def num_placed(state: Any) -> int:
 
 @kernel
 def num_owned(state: Any, seat: int) -> int:
-    """On how many cards a seat's chips lie."""
+    """How many cards have chips of a seat."""
     number = 0
     for space in range(NUM_SPACES):
         number += state["owner"][space] == seat
@@ -236,43 +241,43 @@ def num_owned(state: Any, seat: int) -> int:
 
 
 @kernel
-def unused_cards(state: Any) -> int:
-    """The cards that are not on the board, as a set of bits."""
-    unused = (1 << NUM_CARDS) - 1
+def is_unused(state: Any, card: int) -> bool:
+    """Whether a card is not on the board."""
     for space in range(NUM_SPACES):
-        if state["card"][space] != EMPTY:
-            unused &= ~(1 << int(state["card"][space]))
-    return unused
+        if state["card"][space] == card:
+            return False
+    return True
 
 
 @kernel
-def has_card(cards: int, card: int) -> bool:
-    """Whether a card is in a set of bits."""
-    return bool((cards >> card) & 1)
-
-
-@kernel
-def wanted_cards(state: Any) -> int:
-    """The cards that may be claimed for the target if the dice are right, as a set of bits."""
+def is_wanted(state: Any, card: int) -> bool:
+    """Whether the player may claim a card for the target if the dice meet it. `wanted_cards` is their set."""
     space = state["target"]
     if space == CHOOSING:
-        return 0
+        return False
     if state["card"][space] == EMPTY:
-        return unused_cards(state)
-    return 1 << int(state["card"][space])
+        return is_unused(state, card)
+    return bool(state["card"][space] == card)
+
+
+@kernel
+def dice_to_steal(chips: int, options: Any) -> int:
+    """How many dice of its number steal a number card with so many chips: as many, or (option `steal`) one more."""
+    return chips + 1 if options["steal"] == BEAT else chips
 
 
 @kernel
 def least_dice(state: Any, options: Any, space: int) -> int:
-    """How many dice of its number the player needs for the number card on a space."""
-    if state["owner"][space] == state["player"] or options["steal"] == BEAT:
-        return int(state["chips"][space]) + 1
-    return int(state["chips"][space])
+    """How many dice of its number the player needs for the number card on a space, to steal it or to get more chips."""
+    chips = int(state["chips"][space])
+    if state["owner"][space] == state["player"]:
+        return chips + 1
+    return dice_to_steal(chips, options)
 
 
 @kernel
 def has_alike(dice: Dice, number: int) -> bool:
-    """Whether that many of five sorted dice show one face."""
+    """Whether at least `number` of five sorted dice show the same face."""
     for slot in range(NUM_DICE - number + 1):
         if dice[slot] == dice[slot + number - 1]:
             return True
@@ -281,7 +286,7 @@ def has_alike(dice: Dice, number: int) -> bool:
 
 @kernel
 def longest_run(dice: Dice) -> int:
-    """How many different faces of five sorted dice follow one another."""
+    """The most consecutive faces that five sorted dice show."""
     longest, run = 1, 1
     for slot in range(1, NUM_DICE):
         if dice[slot] == dice[slot - 1] + 1:
@@ -294,7 +299,7 @@ def longest_run(dice: Dice) -> int:
 
 @kernel
 def chips_for(card: int, dice: Dice, options: Any) -> int:
-    """The chips that dice give on a card of their own, 0 if they do not meet it; five alike meet every card."""
+    """The chips that dice give on an unused card, 0 if they do not meet it. Five alike meet every card."""
     five_alike = is_five_alike(dice)
     if card < NUM_NUMBERS:
         return NUM_DICE if five_alike else count(dice, card + 1)
@@ -314,12 +319,21 @@ def chips_for(card: int, dice: Dice, options: Any) -> int:
 
 
 @kernel
-def chips_now(state: Any, options: Any, card: int) -> int:
-    """The chips that lie on a wanted card once it is claimed with the dice as they are; 0 if they do not do."""
-    chips, space = chips_for(card, state["dice"], options), state["target"]
-    if card < NUM_NUMBERS and state["card"][space] != EMPTY and not is_five_alike(state["dice"]):
-        return chips if chips >= least_dice(state, options, space) else 0
+def chips_from(card: int, dice: Dice, needed: int, options: Any) -> int:
+    """The chips that dice give on a card, 0 if they do not meet it; a number card takes `needed` dice or five alike."""
+    chips = chips_for(card, dice, options)
+    if card < NUM_NUMBERS and chips < needed and not is_five_alike(dice):
+        return 0
     return chips
+
+
+@kernel
+def chips_now(state: Any, options: Any, card: int) -> int:
+    """The chips on a wanted card if the player claims it with the current dice, 0 if they do not meet it."""
+    space, needed = state["target"], 0
+    if card < NUM_NUMBERS and state["card"][space] != EMPTY:
+        needed = least_dice(state, options, space)
+    return chips_from(card, state["dice"], needed, options)
 
 
 @kernel
@@ -345,27 +359,27 @@ def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
 @kernel
 def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
     player = state["player"]
-    goes_on = True  # whether the turn does
+    continues = True  # whether the turn does
     if action < CLAIM:
         state["throws_left"] -= 1
         throw(state["dice"], action, player, chance)
-        goes_on = state["throws_left"] > 0 or may_claim(state, options)
+        continues = state["throws_left"] > 0 or may_claim(state, options)
     elif action < TARGET:
         claim(state, options, action - CLAIM)
-        goes_on = state["last_turns"] > 0 and move(state, chance)
+        continues = state["last_turns"] > 0 and move(state, chance)
     elif action < STAY:
         play_for(state, CARD_SPACES[action - TARGET], chance)
     elif action == STAY:
         play_for(state, state["pawns"][player], chance)
     else:
-        goes_on = move(state, chance)
-    if not goes_on:
+        continues = move(state, chance)
+    if not continues:
         pass_dice(state, options, chance)
 
 
 @kernel
 def may_claim(state: Any, options: Any) -> bool:
-    """Whether the dice are right for any card that is wanted."""
+    """Whether the dice meet at least one card that the player may claim."""
     wanted = wanted_cards(state)
     for card in range(NUM_CARDS):
         if has_card(wanted, card) and chips_now(state, options, card) > 0:
@@ -375,7 +389,7 @@ def may_claim(state: Any, options: Any) -> bool:
 
 @kernel
 def claim(state: Any, options: Any, card: int) -> None:
-    """Put a card, or the one that lies there, under the player's chips."""
+    """Put the player's chips on the target, and the card if the target is empty."""
     space = state["target"]
     state["chips"][space] = chips_now(state, options, card)
     state["card"][space] = card
@@ -385,6 +399,13 @@ def claim(state: Any, options: Any, card: int) -> None:
 @kernel
 def is_terminal(state: Any, options: Any) -> bool:
     return bool(state["last_turns"] > options["num_players"] or is_truncated(state, options))
+
+
+@kernel
+def has_last_turn(state: Any, options: Any, seat: int) -> bool:
+    """Whether a seat has had its last turn or has it now. Last turns go in turn order; the player's is the latest."""
+    since = (int(state["player"]) - seat + int(options["num_players"])) % int(options["num_players"])
+    return bool(since < state["last_turns"])
 
 
 @kernel
@@ -404,10 +425,8 @@ def score(state: Any, seat: int) -> int:
 
 @kernel
 def scores(state: Any, options: Any, points: NDArray[np.float64]) -> None:
-    points[: options["num_players"]] = 0.0
-    for space in range(NUM_SPACES):
-        if state["owner"][space] != NOBODY:
-            points[state["owner"][space]] += state["chips"][space]
+    for seat in range(options["num_players"]):
+        points[seat] = score(state, seat)
 
 
 @kernel

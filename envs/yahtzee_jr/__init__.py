@@ -3,7 +3,7 @@
 from typing import cast
 
 from fivedice.envs.core.spec import Game, Rules
-from fivedice.envs.yahtzee_jr import canonical, observe, render, rules
+from fivedice.envs.yahtzee_jr import canonical, lookup, observe, render, rules
 
 GAME = Game(
     name="yahtzee_jr",
@@ -14,7 +14,7 @@ GAME = Game(
     default_players=2,
     max_decisions_per_seat=rules.NUM_CHARACTERS * 3,
     face_names=render.FACES,
-    rules=cast(Rules, rules),
+    rules=cast(Rules, lookup),
     layout=observe.layout,
     observe=observe.observe,
     observe_throw=observe.observe_throw,

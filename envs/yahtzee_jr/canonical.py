@@ -1,11 +1,11 @@
-"""The canonical form of a position of Yahtzee Jr.: one of all those that come to the same for a seat.
+"""The canonical form of a position of Yahtzee Jr.: one position for all that are equivalent for a seat.
 
-- The characters are alike but for their names, so rows may change places, and the faces of the dice with them. In the
-  canonical form the seat's open characters come first, in the order of how many dice show them.
-- A die that shows a character whose token the seat has placed is of no use to it, whichever it shows. In the canonical
-  form all such dice show the last row's character.
-- A row in which everyone has placed a token counts by its points alone. In the canonical form each seat's tokens there
-  stand as far from the picture as its points go, one row after the other.
+- Characters differ only in their names, so rows may change places together with the faces of the dice. The canonical
+  form puts the seat's open characters first, those that more dice show before others.
+- A die is useless to a seat if it shows a character whose token that seat has placed. The canonical form lets all such
+  dice show the character of the last row.
+- In a row where everyone has placed a token, only the points matter. The canonical form moves each seat's points of
+  these rows as far from the picture as possible, one row after the other.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from fivedice.envs.core.kernel import kernel
 from fivedice.envs.yahtzee_jr.rules import CLUBHOUSE, NUM_CHARACTERS, OPEN, PLACE
 
 FAR = 5  # the column furthest from the picture
-PLACES = FAR + 2  # where a token may be: open, or in one of six columns
+PLACES = FAR + 2  # a token is open, or in one of six columns
 CROWDS = PLACES**4  # how many ways four tokens may stand in a row
 FINISHED = (NUM_DICE + 2) * CROWDS
 
@@ -42,7 +42,7 @@ def to_canonical(state: Any, options: Any, seat: int, out: Any, actions: NDArray
 
 @kernel
 def order(state: Any, num_players: int, seat: int, character: int) -> int:
-    """Rows of the canonical form stand in the order of this number; those from FINISHED on are finished."""
+    """The sort key of a row in the canonical form; FINISHED or more if everyone has placed a token there."""
     crowd, some_open = 0, False
     for i in range(num_players):
         token = int(state["tokens"][(seat + i) % num_players, character])
@@ -65,7 +65,7 @@ def canonical_row(state: Any, num_players: int, seat: int, character: int) -> in
 
 @kernel
 def write_dice(state: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> None:
-    """Write the dice of the canonical form, ascending, and for each of them which one it is here."""
+    """Write the dice of the canonical form, ascending, and for each its slot in the position itself."""
     slot = 0
     for row in range(NUM_CHARACTERS):
         character = int(actions[PLACE + row]) - PLACE
@@ -90,7 +90,7 @@ def write_dice(state: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> N
 
 @kernel
 def push_together(tokens: NDArray[np.int8], first: int) -> None:
-    """Move the tokens of the rows from `first` on as far from the picture as their points go."""
+    """Move the tokens of the rows from `first` on as far from the picture as their points allow."""
     points = 0
     for row in range(first, NUM_CHARACTERS):
         points += int(tokens[row])

@@ -1,7 +1,7 @@
-"""What a seat of Yahtzee Jr. sees: the table, and the function that writes it.
+"""The observation of a seat of Yahtzee Jr.: its layout, and the function that writes it.
 
-The seat itself comes first, then the others in turn order. The table makes the space, the page and the named views; a
-test holds the function against it.
+The observing seat comes first, then the others in turn order. The space, the page of the game and the named views are
+made from the layout. A test compares the function with it.
 """
 
 from typing import Any
@@ -9,32 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.core.dice import (
-    NUM_DICE,
-    THROWS,
-    TURN_SIZE,
-    seat_after,
-    show_mover,
-    show_throw,
-    throw_number,
-    turn_fields,
-)
+from fivedice.envs.core.dice import NUM_DICE, THROWS, TURN_SIZE, seat_after, turn_fields
+from fivedice.envs.core.dice_lookup import show_mover, show_throw, throw_number
 from fivedice.envs.core.kernel import kernel, plain
 from fivedice.envs.core.spec import Field, Layout
-from fivedice.envs.yahtzee_jr.rules import (
-    CLUBHOUSE,
-    NUM_CHARACTERS,
-    OPEN,
-    SHOWING,
-    free_column,
-    is_terminal,
-    open_tokens,
-    score,
-    taken_columns,
-    turns,
-)
+from fivedice.envs.yahtzee_jr.lookup import SHOWING, free_column, is_terminal, open_tokens, taken_columns
+from fivedice.envs.yahtzee_jr.rules import CLUBHOUSE, NUM_CHARACTERS, OPEN, score, turns
 
-# What is shown is looked up, since divisions and jumps would take longer than all the rest.
+# The numbers shown are looked up, because divisions and jumps would take longer than everything else.
 FIFTHS = (np.arange(NUM_DICE + 1) / 5.0).astype(np.float32)
 SCORE_SHOWN = (np.arange(NUM_CHARACTERS * NUM_DICE + 1) / 25.0).astype(np.float32)
 SAME_SHOWN = np.array(  # of each die of a throw: dice that show its character; 0 for wild ones
@@ -62,7 +44,7 @@ BOARD_SHOWN = np.array(  # a token that is open, or stands in column 0, 1, …
 
 
 def layout(options: Any) -> Layout:
-    """The table for an options record."""
+    """The observation fields for an options record."""
     seats = int(options["num_players"])
     return Layout(
         [
@@ -83,8 +65,8 @@ def layout(options: Any) -> Layout:
 
 @kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the fields of the table."""
-    num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
+    """Write what `seat` sees into `out`, the fields of the layout."""
+    num_players = max(1, int(options["num_players"]))  # tells the compiler that no index is negative
     show_mover(state, num_players, seat, is_terminal(state, options), out)
     opens = open_tokens(state["tokens"][seat])
     at = num_players + TURN_SIZE + NUM_DICE + 2 * NUM_CHARACTERS

@@ -1,4 +1,8 @@
-"""The rules of Mickey Mouse Clubhouse Yahtzee Jr. (2007), for one game. The page beside this file tells them."""
+"""The rules of Mickey Mouse Clubhouse Yahtzee Jr. (2007), for one game, in the order of the rule sheet.
+
+The page beside this file explains them in words. `lookup` has fast versions of some of these functions; the tests
+compare each with the one here.
+"""
 
 from typing import Any
 
@@ -6,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.envs.core.chance import Chance
-from fivedice.envs.core.dice import KEEP_ALL, NUM_DICE, THROWS, Dice, count, seat_after, start_turn, throw, throw_number
-from fivedice.envs.core.kernel import kernel, plain
+from fivedice.envs.core.dice import KEEP_ALL, NUM_DICE, Dice, count, seat_after, start_turn, throw
+from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import OneOf
+from fivedice.envs.core.winners import NO_SEATS, has_seat, mark_highest, num_seats, with_seat
 
 CHARACTERS = ("Mickey", "Minnie", "Donald", "Daisy", "Goofy")  # faces 1..5 of a die, rows 0..4 of the board
 NUM_CHARACTERS = 5
@@ -60,66 +65,54 @@ def turns(options: Any) -> int:
 
 @kernel
 def showing(dice: Dice, character: int) -> int:
-    """How many dice show a character, the wild ones included."""
+    """How many dice show `character`, Clubhouses included."""
     return count(dice, character + 1) + count(dice, CLUBHOUSE)
 
 
-# How many dice show each character, for each throw.
-SHOWING = np.array(
-    [[plain(showing)(dice, character) for character in range(NUM_CHARACTERS)] for dice in THROWS], np.int8
-)
-
-
-@kernel(inline=True)
+@kernel
 def least_showing(dice: Dice, own: NDArray[np.int8], throws_left: int, options: Any) -> int:
-    """How many dice must show a character for a player with tokens `own` to place its token now."""
-    shown, most = SHOWING[throw_number(dice)], 0
+    """How many dice must show a character so that a player with tokens `own` may place its token now."""
+    most = 0
     for character in range(NUM_CHARACTERS):
-        most = max(most, int(shown[character]) * (own[character] == OPEN))
+        if own[character] == OPEN:
+            most = max(most, showing(dice, character))
     if most == 0 and throws_left == 0:
-        return 0  # a zero: only after the third throw, and only if no open character shows
+        return 0  # a token may score nothing only after the third throw, and only if no open character shows
     return max(1, most) if options["must_score_most"] else 1
 
 
-@kernel(inline=True)
+@kernel
 def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
     if is_terminal(state, options):
         mask[:] = 0
         return
-    may_throw = state["throws_left"] > 0
     for keep in range(PLACE):
-        mask[keep] = may_throw
+        mask[keep] = state["throws_left"] > 0
     dice, own = state["dice"], state["tokens"][state["player"]]
-    shown, least = SHOWING[throw_number(dice)], least_showing(dice, own, state["throws_left"], options)
+    least = least_showing(dice, own, state["throws_left"], options)
     for character in range(NUM_CHARACTERS):
-        mask[PLACE + character] = (own[character] == OPEN) & (shown[character] >= least)
+        mask[PLACE + character] = own[character] == OPEN and showing(dice, character) >= least
 
 
-@kernel(inline=True)
+@kernel
 def column_for(character: int, dice: Dice, tokens: NDArray[np.int8]) -> int:
-    """The column that a token of `character` goes to with these dice."""
-    return free_column(taken_columns(character, tokens), showing(dice, character))
-
-
-@kernel(inline=True)
-def taken_columns(character: int, tokens: NDArray[np.int8]) -> int:
-    """The cells of a row that are not free, as a set (bit c: column c). PICTURE always is: it takes any number."""
-    taken = 0
-    for seat in range(MOST_SEATS):
-        taken |= (1 << int(tokens[seat, character]) - OPEN) >> 1  # no bit for OPEN
-    return taken & ~(1 << PICTURE)
-
-
-@kernel(inline=True)
-def free_column(taken: int, number: int) -> int:
-    """The column that `number` dice give a token: that one, or the first cell to its left that is not `taken`."""
-    column = number
-    while (taken >> column) & 1:
+    """The column that a token of `character` goes to: one for each die, or the next free one towards the picture."""
+    column = showing(dice, character)
+    while column > PICTURE and is_taken(character, column, tokens):
         column -= 1
     return column
 
 
-@kernel(inline=True)
+@kernel
+def is_taken(character: int, column: int, tokens: NDArray[np.int8]) -> bool:
+    """Whether a player's token stands in this cell of the board."""
+    for seat in range(MOST_SEATS):
+        if tokens[seat, character] == column:
+            return True
+    return False
+
+
+@kernel
 def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
     player = int(state["player"])
     if action < PLACE:
@@ -134,72 +127,19 @@ def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
         break_tie(state, options, chance)
 
 
-@kernel(inline=True)
-def open_tokens(own: NDArray[np.int8]) -> int:
-    """The characters whose token is not placed yet, as a set (bit c: character c)."""
-    opens = 0
-    for character in range(NUM_CHARACTERS):
-        opens |= int(own[character] == OPEN) << character
-    return opens
-
-
-@kernel(inline=True)
+@kernel
 def is_terminal(state: Any, options: Any) -> bool:
-    # The last seat places the last token of the game.
     player, placed = state["player"], 0
     for character in range(NUM_CHARACTERS):
-        placed += state["tokens"][player, character] != OPEN
-    return bool((player == options["num_players"] - 1) & (placed == turns(options)))
-
-
-@kernel
-def break_tie(state: Any, options: Any, chance: Chance) -> None:
-    """The tied players throw five dice each and most Clubhouses win; those still tied throw again."""
-    tied = best_seats(state, options)
-    while num_seats(tied) > 1:
-        throwing, tied, most = tied, 0, 0
-        for seat in range(options["num_players"]):
-            if has_seat(throwing, seat):
-                throw(state["dice"], 0, seat, chance)
-                clubhouses = count(state["dice"], CLUBHOUSE)
-                if clubhouses > most:
-                    tied, most = 0, clubhouses
-                if clubhouses == most:
-                    tied |= 1 << seat
-                    state["roll_off"] = seat  # if one seat is left, the last that got here is that seat
-
-
-@kernel
-def best_seats(state: Any, options: Any) -> int:
-    """The seats with the most points, as a set of bits."""
-    best, most = 0, 0
-    for seat in range(options["num_players"]):
-        points = score(state["tokens"][seat])
-        if points > most:
-            best, most = 0, points
-        if points == most:
-            best |= 1 << seat
-    return best
-
-
-@kernel
-def has_seat(seats: int, seat: int) -> bool:
-    """Whether `seat` is in a set of bits."""
-    return bool((seats >> seat) & 1)
-
-
-@kernel
-def num_seats(seats: int) -> int:
-    """How many seats are in a set of bits."""
-    number = 0
-    for seat in range(MOST_SEATS):
-        number += has_seat(seats, seat)
-    return number
+        if state["tokens"][player, character] != OPEN:
+            placed += 1
+    is_last_seat = player == options["num_players"] - 1
+    return bool(is_last_seat and placed == turns(options))
 
 
 @kernel(inline=True)
 def score(own: NDArray[np.int8]) -> int:
-    """The points of a player with tokens `own`: a point for each column that a token stands away from the picture."""
+    """The points of a player with tokens `own`: the number of each token's column."""
     points = 0
     for character in range(NUM_CHARACTERS):
         points += max(0, int(own[character]))
@@ -213,10 +153,40 @@ def scores(state: Any, options: Any, points: NDArray[np.float64]) -> None:
 
 
 @kernel
+def break_tie(state: Any, options: Any, chance: Chance) -> None:
+    """The tied players throw five dice each, and the most Clubhouses win. Those still tied throw again."""
+    tied = best_seats(state, options)
+    while num_seats(tied) > 1:
+        throwing, tied, most = tied, NO_SEATS, 0
+        for seat in range(options["num_players"]):
+            if has_seat(throwing, seat):
+                throw(state["dice"], 0, seat, chance)
+                clubhouses = count(state["dice"], CLUBHOUSE)
+                if clubhouses > most:
+                    tied, most = NO_SEATS, clubhouses
+                if clubhouses == most:
+                    tied = with_seat(tied, seat)
+                    state["roll_off"] = seat  # if one seat is left, it is the last one written here
+
+
+@kernel
+def best_seats(state: Any, options: Any) -> int:
+    """The set of the seats with the most points."""
+    best, most = NO_SEATS, 0
+    for seat in range(options["num_players"]):
+        points = score(state["tokens"][seat])
+        if points > most:
+            best, most = NO_SEATS, points
+        if points == most:
+            best = with_seat(best, seat)
+    return best
+
+
+@kernel
 def winners(state: Any, options: Any, won: NDArray[np.int8]) -> None:
-    best = best_seats(state, options)
+    highest = 0
     for seat in range(options["num_players"]):
         if state["roll_off"] == NOBODY:
-            won[seat] = has_seat(best, seat)
+            highest = mark_highest(seat, score(state["tokens"][seat]), highest, won)
         else:
             won[seat] = seat == state["roll_off"]

@@ -4,7 +4,7 @@ from typing import cast
 
 from fivedice.envs.core.spec import Game, Rules
 from fivedice.envs.display.words import DOTS
-from fivedice.envs.yum import observe, render, rules
+from fivedice.envs.yum import lookup, observe, render, rules
 
 GAME = Game(
     name="yum",
@@ -15,7 +15,7 @@ GAME = Game(
     default_players=2,
     max_decisions_per_seat=rules.NUM_BOXES * 3,
     face_names=DOTS,
-    rules=cast(Rules, rules),
+    rules=cast(Rules, lookup),
     layout=observe.layout,
     observe=observe.observe,
     observe_throw=observe.observe_throw,

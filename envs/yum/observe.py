@@ -1,31 +1,22 @@
-"""What a seat of Yum sees: the table, and the function that writes it. The seat itself comes first, then the others
-in turn order. The table makes the space, the page and the named views; a test holds the function against it."""
+"""The observation of a seat of Yum: its layout, and the function that writes it.
+
+The observing seat comes first, then the others in turn order. The space, the page of the game and the named views are
+made from the layout. A test compares the function with it.
+"""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.core.dice import TOTALS, TURN_SIZE, seat_after, show_mover, show_throw, throw_number, turn_fields
+from fivedice.envs.core.dice import TURN_SIZE, seat_after, turn_fields
+from fivedice.envs.core.dice_lookup import TOTALS, show_mover, show_throw, throw_number
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Field, Layout
-from fivedice.envs.yum.rules import (
-    BONUS_FROM,
-    FOURS,
-    HIGH,
-    LOW,
-    NUM_BOXES,
-    POINTS,
-    SIXES,
-    high_fits,
-    is_terminal,
-    low_fits,
-    open_boxes,
-    score,
-    upper_total,
-)
+from fivedice.envs.yum.lookup import FOURS, POINTS, is_terminal, low_fits, open_boxes, score, upper_total
+from fivedice.envs.yum.rules import HIGH, LOW, NUM_BOXES, SIXES, has_bonus, high_fits
 
-# What is shown for a number of points is looked up, since divisions would take longer than all the rest.
+# The numbers shown are looked up, because divisions would take longer than everything else.
 THIRTIETHS = (np.arange(31) / 30.0).astype(np.float32)
 UPPER_SHOWN = (np.arange(106) / 105.0).astype(np.float32)
 PAR_SHOWN = (np.arange(-63, 64) / 63.0).astype(np.float32)
@@ -39,7 +30,7 @@ FOURS_SHOWN = FOURS.astype(np.float32)
 
 
 def layout(options: Any) -> Layout:
-    """The table for an options record."""
+    """The observation fields for an options record."""
     seats = int(options["num_players"])
     return Layout(
         [
@@ -58,8 +49,8 @@ def layout(options: Any) -> Layout:
 
 @kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the fields of the table."""
-    num_players = max(1, int(options["num_players"]))  # so that the compiler need not look for indices below 0
+    """Write what `seat` sees into `out`, the fields of the layout."""
+    num_players = max(1, int(options["num_players"]))  # tells the compiler that no index is negative
     show_mover(state, num_players, seat, is_terminal(state, options), out)
     show_cards(state, num_players, seat, out[num_players + TURN_SIZE + 1 + NUM_BOXES :])
     observe_throw(state, options, seat, out)
@@ -102,5 +93,5 @@ def show_cards(state: Any, num_players: int, seat: int, out: NDArray[np.float32]
         out[low_highs + i * 2 + 1] = THIRTIETHS[high]
         out[summaries + i] = UPPER_SHOWN[upper]
         out[summaries + num_players + i] = PAR_SHOWN[upper - int(PARS[opens & (len(PARS) - 1)]) + 63]
-        out[summaries + num_players * 2 + i] = upper >= BONUS_FROM
+        out[summaries + num_players * 2 + i] = has_bonus(upper)
         out[summaries + num_players * 3 + i] = SCORE_SHOWN[points_so_far]

@@ -10,6 +10,8 @@ from fivedice.envs.yum.rules import (
     FILL,
     OPEN,
     SIXES,
+    earns_bonus,
+    has_bonus,
     is_terminal,
     points_in,
     score,
@@ -29,8 +31,8 @@ def name_action(state: Any, options: Any, action: int) -> str:
         return name_keep(state["dice"], action)
     box, boxes = action - FILL, state["boxes"][state["player"]]
     points, upper = points_in(box, state["dice"], boxes, options), upper_total(boxes)
-    earns_bonus = box <= SIXES and upper < BONUS_FROM <= upper + points
-    return f"fill {BOXES[box]}: {points}" + (f" and the bonus of {BONUS}" if earns_bonus else "")
+    earned = box <= SIXES and earns_bonus(upper, points)
+    return f"fill {BOXES[box]}: {points}" + (f" and the bonus of {BONUS}" if earned else "")
 
 
 def render(state: Any, options: Any) -> str:
@@ -48,7 +50,7 @@ def render(state: Any, options: Any) -> str:
         lines.append(row(name, ["·" if points == OPEN else str(points) for points in written]))
         if name == "Sixes":
             totals = [int(upper_total(state["boxes"][seat])) for seat in seats]
-            bonus = [f" +{BONUS}" if total >= BONUS_FROM else "" for total in totals]
+            bonus = [f" +{BONUS}" if has_bonus(total) else "" for total in totals]
             lines.append(row(f"  of {BONUS_FROM}", [f"{totals[seat]}{bonus[seat]}" for seat in seats]))
     lines.append(row("Total", [str(score(state["boxes"][seat])) for seat in seats]))
     if over:

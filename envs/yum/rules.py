@@ -1,4 +1,8 @@
-"""The rules of Yum (Parker Brothers), for one game. The page beside this file tells them in words."""
+"""The rules of Yum (Parker Brothers), for one game, in the order of the rule sheet.
+
+The page beside this file explains them in words. `lookup` has fast versions of some of these functions; the tests
+compare each with the one here.
+"""
 
 from typing import Any
 
@@ -9,8 +13,6 @@ from fivedice.envs.core.chance import MAX_SEATS, Chance
 from fivedice.envs.core.dice import (
     KEEP_ALL,
     NUM_DICE,
-    THROWS,
-    TOTALS,
     Dice,
     count,
     is_five_alike,
@@ -19,11 +21,11 @@ from fivedice.envs.core.dice import (
     seat_after,
     start_turn,
     throw,
-    throw_number,
     total,
 )
-from fivedice.envs.core.kernel import kernel, plain
+from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import OneOf
+from fivedice.envs.core.winners import mark_highest
 
 BOXES = (
     "Ones",
@@ -83,8 +85,23 @@ def current_player(state: Any) -> int:
 
 
 @kernel
+def is_open(box: int, boxes: NDArray[np.int8]) -> bool:
+    """Whether nothing is written in `box` yet."""
+    return bool(boxes[box] == OPEN)
+
+
+@kernel
+def any_open(boxes: NDArray[np.int8]) -> bool:
+    """Whether a box of the card `boxes` is open."""
+    for box in range(NUM_BOXES):
+        if is_open(box, boxes):
+            return True
+    return False
+
+
+@kernel
 def points_in(box: int, dice: Dice, boxes: NDArray[np.int8], options: Any) -> int:
-    """The points that `dice` give in an open `box` of a player who has written `boxes`; 0 if the dice do not fit."""
+    """The points for filling the open `box` of the card `boxes` with `dice`; 0 if the dice do not fit."""
     if box <= SIXES:
         return (box + 1) * count(dice, box + 1)
     if box == LOW_STRAIGHT:
@@ -92,7 +109,7 @@ def points_in(box: int, dice: Dice, boxes: NDArray[np.int8], options: Any) -> in
     if box == HIGH_STRAIGHT:
         return 20 if is_run(dice, 2) else 0
     if box == LOW:
-        dots = total(dice)  # below 30, which no High could beat
+        dots = total(dice)  # at most 29, because no High can be more than 30
         return dots if LEAST_LOW <= dots < MOST_TOTAL and low_fits(dots, boxes[HIGH], options) else 0
     if box == HIGH:
         dots = total(dice)
@@ -104,99 +121,53 @@ def points_in(box: int, dice: Dice, boxes: NDArray[np.int8], options: Any) -> in
     return 30 if is_five_alike(dice) else 0
 
 
-@kernel(inline=True)
+@kernel
 def low_fits(dots: int, high: int, options: Any) -> bool:
-    """Whether the sum of the dice may be scored in Low beside what is written in High."""
-    # `&` and `|` compile to no jump; which High a card has cannot be guessed.
-    return bool(
-        ((high == OPEN) & (options["high_low"] == EITHER))
-        | ((high == 0) & (options["crossed_high"] == FREES_LOW))
-        | (dots < high)
-    )
+    """Whether the sum `dots` may be scored in Low, if `high` is written in High."""
+    if high == OPEN:
+        return bool(options["high_low"] == EITHER)
+    if high == 0 and options["crossed_high"] == FREES_LOW:
+        return True
+    return bool(dots < high)
 
 
 @kernel(inline=True)
 def high_fits(dots: int, low: int) -> bool:
-    """Whether the sum of the dice may be scored in High beside what is written in Low."""
+    """Whether the sum `dots` may be scored in High, if `low` is written in Low."""
     return dots > low  # an open or crossed-out Low is below every sum
 
 
-# Sets of boxes are written four boxes at a time: 1 for each box in a set of four, else 0.
-FOURS = np.array([[(four >> box) & 1 for box in range(4)] for four in range(16)], np.int8)
+@kernel
+def can_score(dice: Dice, boxes: NDArray[np.int8], options: Any) -> bool:
+    """Whether `dice` give points in an open box."""
+    for box in range(NUM_BOXES):
+        if is_open(box, boxes) and points_in(box, dice, boxes, options) > 0:
+            return True
+    return False
 
 
-def _points_of_throws() -> NDArray[np.uint8]:
-    points = np.zeros((2, len(THROWS), NUM_BOXES), np.uint8)
-    card = np.full(NUM_BOXES, OPEN, np.int8)
-    for five_alike in (False, True):
-        options = {"high_low": EITHER, "crossed_high": BLOCKS_LOW, "five_alike_full_house": five_alike}
-        for number, dice in enumerate(THROWS):
-            for box in range(NUM_BOXES):
-                points[int(five_alike), number, box] = plain(points_in)(box, dice, card, options)
-    return points
-
-
-# What each throw gives on an empty card, without and with `five_alike_full_house`. Low and High may give 0 on another.
-POINTS = _points_of_throws()
-SCORING = (POINTS > 0) @ (1 << np.arange(NUM_BOXES)).astype(np.uint16)  # the boxes with points, as sets
-
-
-@kernel(inline=True)
-def points_of(number: int, box: int, boxes: NDArray[np.int8], options: Any) -> int:
-    """`points_in` for the dice of `THROWS[number]`, looked up."""
-    points = int(POINTS[np.uint8(options["five_alike_full_house"]), number, box])
-    if box == LOW:
-        return points * low_fits(points, boxes[HIGH], options)
-    if box == HIGH:
-        return points * high_fits(points, boxes[LOW])
-    return points
-
-
-@kernel(inline=True)
-def scoring_boxes(number: int, boxes: NDArray[np.int8], options: Any) -> int:
-    """The boxes in which `points_of` a throw are more than 0, as a set (bit b: box b)."""
-    dots = int(TOTALS[number])
-    scoring = int(SCORING[np.uint8(options["five_alike_full_house"]), number])
-    scoring &= ~((not low_fits(dots, boxes[HIGH], options)) << LOW)
-    return scoring & ~((not high_fits(dots, boxes[LOW])) << HIGH)
-
-
-@kernel(inline=True)
-def open_boxes(boxes: NDArray[np.int8]) -> int:
-    """The boxes with nothing written yet, as a set."""
-    # OPEN alone is below 0. Four boxes are read as one word, and a product brings their signs together in four bits.
-    words = boxes.view(np.uint32)
-    opens = 0
-    for i in range(3):
-        signs = (int(words[i]) >> 7) & 0x01010101
-        opens |= ((signs * 0x01020408 >> 24) & 15) << (4 * i)
-    return opens
-
-
-@kernel(inline=True)
-def any_open(boxes: NDArray[np.int8]) -> bool:
-    """Whether a box is still to be filled."""
-    words = boxes.view(np.uint32)
-    return bool((words[0] | words[1] | words[2]) & 0x80808080)  # OPEN alone is below 0
-
-
-@kernel(inline=True)
-def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
+@kernel
+def may_fill(box: int, state: Any, options: Any) -> bool:
+    """Whether the player may fill `box` now."""
     boxes = state["boxes"][state["player"]]
-    opens = open_boxes(boxes)  # none only if the game is over
-    may_throw = state["throws_left"] > 0 and opens != 0
+    if not is_open(box, boxes):
+        return False
+    if options["zeros"] == FREE or points_in(box, state["dice"], boxes, options) > 0:
+        return True
+    # A forced 0: only after the third throw, and only if no open box gives points.
+    return state["throws_left"] == 0 and not can_score(state["dice"], boxes, options)
+
+
+@kernel
+def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
+    may_throw = state["throws_left"] > 0 and any_open(state["boxes"][state["player"]])
     for keep in range(FILL):
         mask[keep] = may_throw
-    may_fill = opens & scoring_boxes(throw_number(state["dice"]), boxes, options)
-    if options["zeros"] == FREE or (may_fill == 0 and not may_throw):
-        may_fill = opens
-    for first in range(0, NUM_BOXES, 4):
-        four = FOURS[(may_fill >> first) & 15]
-        for box in range(4):
-            mask[FILL + first + box] = four[box]
+    for box in range(NUM_BOXES):
+        mask[FILL + box] = may_fill(box, state, options)
 
 
-@kernel(inline=True)
+@kernel
 def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
     player = int(state["player"])
     if action < FILL:
@@ -205,46 +176,53 @@ def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
         return
     box = action - FILL
     boxes = state["boxes"][player]
-    boxes[box] = points_of(throw_number(state["dice"]), box, boxes, options)
+    boxes[box] = points_in(box, state["dice"], boxes, options)
     if not is_terminal(state, options):
         start_turn(state, seat_after(player, 1, int(options["num_players"])), chance)
 
 
-@kernel(inline=True)
+@kernel
 def is_terminal(state: Any, options: Any) -> bool:
-    # The last seat fills the last box of the game. A sum compiles to no jump on whose turn it is, as `and` does.
-    player = state["player"]
-    seats_to_come = int(options["num_players"]) - 1 - int(player)
-    return seats_to_come + any_open(state["boxes"][player]) == 0
+    is_last_seat = state["player"] == options["num_players"] - 1
+    return bool(is_last_seat and not any_open(state["boxes"][state["player"]]))
 
 
-@kernel(inline=True)
-def written(boxes: NDArray[np.int8], first: int) -> int:
-    """The points in the four boxes from `first` on, one in each byte of a word; 0 where nothing is written."""
-    word = int(boxes.view(np.uint32)[first // 4])
-    signs = (word >> 7) & 0x01010101  # OPEN alone is below 0
-    return word & ~(signs * 0xFF)
-
-
-@kernel(inline=True)
-def sum_of_bytes(word: int) -> int:
-    """The sum of the four bytes of a word, if it is below 256: a product brings it together in the highest."""
-    return (word * 0x01010101 >> 24) & 0xFF
-
-
-@kernel(inline=True)
+@kernel
 def upper_total(boxes: NDArray[np.int8]) -> int:
     """The points written in Ones … Sixes."""
-    return sum_of_bytes(written(boxes, 0) + (written(boxes, 4) & 0xFFFF))
+    points = 0
+    for box in range(SIXES + 1):
+        if not is_open(box, boxes):
+            points += int(boxes[box])
+    return points
 
 
 @kernel(inline=True)
+def has_bonus(upper: int) -> bool:
+    """Whether an upper total earns the bonus."""
+    return upper >= BONUS_FROM
+
+
+@kernel(inline=True)
+def bonus(upper: int) -> int:
+    """The bonus for an upper total: 25 or 0 points."""
+    return BONUS if has_bonus(upper) else 0
+
+
+@kernel(inline=True)
+def earns_bonus(upper: int, points: int) -> bool:
+    """Whether `points` more in Ones … Sixes earn the bonus, if the upper total is `upper` before."""
+    return has_bonus(upper + points) and not has_bonus(upper)
+
+
+@kernel
 def score(boxes: NDArray[np.int8]) -> int:
-    """The points of a player who has written `boxes`, the bonus included."""
-    points = sum_of_bytes(written(boxes, 0) + written(boxes, 4) + written(boxes, 8))
-    if upper_total(boxes) >= BONUS_FROM:
-        points += BONUS
-    return points
+    """The points of the card `boxes`, bonus included."""
+    points = 0
+    for box in range(NUM_BOXES):
+        if not is_open(box, boxes):
+            points += int(boxes[box])
+    return points + bonus(upper_total(boxes))
 
 
 @kernel
@@ -255,8 +233,6 @@ def scores(state: Any, options: Any, points: NDArray[np.float64]) -> None:
 
 @kernel
 def winners(state: Any, options: Any, won: NDArray[np.int8]) -> None:
-    best = 0
+    highest = 0
     for seat in range(options["num_players"]):
-        best = max(best, score(state["boxes"][seat]))
-    for seat in range(options["num_players"]):
-        won[seat] = score(state["boxes"][seat]) == best
+        highest = mark_highest(seat, score(state["boxes"][seat]), highest, won)

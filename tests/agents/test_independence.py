@@ -19,7 +19,8 @@ from fivedice.agents.evaluation import match, ratings
 from fivedice.agents.evaluation import tournament as module
 from fivedice.agents.evaluation.match import Estimate, Standing, evaluate, play_games
 from fivedice.agents.evaluation.ranking import rank
-from fivedice.agents.evaluation.tournament import Results, Tournament, contender, play_part, play_tournament
+from fivedice.agents.evaluation.schedule import Tournament, contender
+from fivedice.agents.evaluation.tournament import Results, play_part, play_tournament
 from fivedice.agents.evaluation.variance import without_luck
 from fivedice.agents.policies import rollout
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
@@ -349,7 +350,7 @@ def of_rollout(folder: Path) -> Any:
 
 AT_ONCE: dict[str, tuple[Callable[[Path], Any], tuple[int, ...]]] = {
     "evaluation.match.GAMES_AT_ONCE": (of_evaluate, (1, 8)),
-    "evaluation.tournament.PART": (of_tournament, (7,)),
+    "evaluation.schedule.PART": (of_tournament, (7,)),
     "policies.rollout.PLAYOUTS_AT_ONCE": (of_rollout, (29,)),
 }
 OF_OTHERS = {"games.yahtzee_jr.exploit.AT_ONCE"}  # tests/agents/games/yahtzee_jr/test_exploit.py

@@ -1,8 +1,9 @@
-"""Plant faults one at a time and see whether the tests that own the faulty file notice: ``make mutants``.
+"""Mutation testing: plant faults one at a time, and check that the owning tests notice them: ``make mutants``.
 
-Each fault in ``faults.toml`` replaces one field of source text. It is planted in a copy of the project, and the test
-files that own the property run there until one of their tests fails. Before, these files run without a fault, and all
-of their tests must pass. Numba compiles what a fault changes, so a fault in a rule takes up to a minute.
+Each fault in ``faults.toml`` replaces one piece of source text. It is planted in a copy of the project, and the test
+files that ``owners.toml`` names for the source file run there until one of their tests fails. Before that, these test
+files run without a fault, and all of their tests must pass. Numba compiles the changed source again, so a fault in the
+rules takes up to a minute.
 """
 
 import ast
@@ -31,21 +32,19 @@ from rich.table import Table
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 PACKAGES = ("envs", "agents", "configs")
-COPIED = (
-    *PACKAGES,
-    "package",
-    "tests",
-    "benchmarks",
-    "train.py",
-    "setup.py",
-    "pyproject.toml",
-    "Makefile",
+COPIED = (*PACKAGES, "package", "tests", "benchmarks", "docs", "train.py", "setup.py", "pyproject.toml", "Makefile")
+COPIED_TOO = (
     "README.md",
     "LICENSE",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "CITATION.cff",
+    "requirements.txt",
+    "requirements-bench.txt",
+    "requirements-docs.txt",
 )
-COPIED_TOO = ("requirements.txt", "requirements-bench.txt", "CHANGELOG.md", "CONTRIBUTING.md")
-RESULTS = ROOT / "build" / "mutants.json"  # of the last run
-TIME_LIMIT = 900  # seconds; a fault that makes a game endless is noticed, too
+RESULTS = ROOT / "build" / "mutants.json"  # the results of the last run
+TIME_LIMIT = 900  # seconds; a fault that makes a game endless counts as noticed
 
 app = App(help=__doc__, help_format="plaintext")
 console = Console(width=None if sys.stdout.isatty() else 160)
@@ -53,13 +52,14 @@ console = Console(width=None if sys.stdout.isatty() else 160)
 
 @dataclass(frozen=True)
 class Fault:
-    """One wrong edit.
+    """A wrong edit of one source file.
 
     Args:
-        file: the source file, from the root.
-        old, new: what is replaced, which occurs once in the file, and by what.
-        says: what is wrong then.
-        explained: why no test can notice it, if that is known; empty for all others.
+        file: the source file, relative to the root of the project.
+        old: the text that is replaced. It must occur exactly once in the file.
+        new: the replacement.
+        says: what goes wrong with this fault.
+        explained: why no test can notice the fault, if that is known; empty for all others.
     """
 
     file: str
@@ -70,14 +70,14 @@ class Fault:
 
     @property
     def name(self) -> str:
-        """Short and stable, for the command line and for results."""
+        """A short and stable name, for the command line and for the results."""
         text = f"{self.file}\0{self.old}\0{self.new}"
         return f"{Path(self.file).stem}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What the owning tests said of one fault."""
+    """The result of the owning tests for one fault."""
 
     name: str
     file: str
@@ -87,7 +87,11 @@ class Result:
 
 
 def read_faults() -> tuple[list[Fault], dict[str, list[str]]]:
-    """The faults, and the test files that own each source file; a fault that cannot be planted is refused."""
+    """Read the faults, and for each pattern of source files the test files that own them.
+
+    Raises:
+        SystemExit: a fault cannot be planted, has no owner, or a test file does not exist.
+    """
     faults = [Fault(**entry) for entry in tomllib.loads((HERE / "faults.toml").read_text("utf-8"))["fault"]]
     owners: dict[str, list[str]] = tomllib.loads((HERE / "owners.toml").read_text("utf-8"))
     problems = []
@@ -98,19 +102,19 @@ def read_faults() -> tuple[list[Fault], dict[str, list[str]]]:
         if not owners_of(fault.file, owners):
             problems.append(f"{fault.name}: {fault.file} has no owner in owners.toml")
     missing = [test for tests in owners.values() for test in tests if not (ROOT / "tests" / test).is_file()]
-    problems += [f"owners.toml names {test}, and there is no such file" for test in sorted(set(missing))]
+    problems += [f"owners.toml names {test}, but this file does not exist" for test in sorted(set(missing))]
     if problems:
         raise SystemExit("\n".join(problems))
     return faults, owners
 
 
 def owners_of(file: str, owners: dict[str, list[str]]) -> list[str]:
-    """The tests that own a source file: those of the first pattern that fits."""
+    """The test files that own a source file: those of the first pattern that matches."""
     return next((tests for pattern, tests in owners.items() if fnmatch.fnmatch(file, pattern)), [])
 
 
 def files_of_machine_code() -> set[str]:
-    """The source files that kernels come from: those with a kernel, and all that these import, directly or not."""
+    """The source files that affect compiled code: those with kernels, and all that they import, also indirectly."""
     sources = {
         path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
         for package in ("envs", "agents")
@@ -131,7 +135,7 @@ def files_of_machine_code() -> set[str]:
     return found
 
 
-# Loaded into pytest: files that no kernel comes from leave the machine code of the copy valid.
+# A pytest plugin: a change of a file that does not affect compiled code keeps the compiled code of the copy valid.
 PLUGIN = """
 import functools, os
 from fivedice.envs.core import kernel_cache
@@ -140,7 +144,7 @@ kernel_cache.stamp_of = functools.wraps(kernel_cache.stamp_of.__wrapped__)(lambd
 
 
 class Copy:
-    """A copy of the project in which faults are planted one after the other."""
+    """A copy of the project, in which faults are planted one at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -150,7 +154,9 @@ class Copy:
                 shutil.copytree(ROOT / name, folder / name, ignore=skip)
             else:
                 shutil.copy(ROOT / name, folder / name)
-        self.path = folder / "build" / "path"  # not the root: programs that run there must not find the packages
+        self.path = (
+            folder / "build" / "path"
+        )  # not the root, because programs that run there must not find the packages
         (self.path / "fivedice").mkdir(parents=True)
         for package in PACKAGES:
             (self.path / "fivedice" / package).symlink_to(folder / package)
@@ -158,7 +164,7 @@ class Copy:
 
     @contextmanager
     def planted(self, fault: Fault) -> Iterator[None]:
-        """The copy with this fault, and afterwards without it."""
+        """Plant a fault for the duration of the context."""
         path = self.folder / fault.file
         whole = path.read_text("utf-8")
         path.write_text(whole.replace(fault.old, fault.new), "utf-8")
@@ -168,7 +174,7 @@ class Copy:
             path.write_text(whole, "utf-8")
 
     def test(self, tests: list[str], stamp: str) -> tuple[int, str]:
-        """Run test files; pytest's exit status (-1 if it took too long) and the first test that failed."""
+        """Run test files. Returns the exit status of pytest (-1 if it took too long) and the first failed test."""
         cache = self.folder / f"cache-{stamp}"
         environment = os.environ | {
             "PYTHONPATH": str(self.path),
@@ -187,7 +193,7 @@ class Copy:
                 timeout=TIME_LIMIT,
             )
         except subprocess.TimeoutExpired:
-            return -1, "no test came to its end in time"
+            return -1, f"the tests did not finish in {TIME_LIMIT} seconds"
         finally:
             if stamp != "whole":
                 shutil.rmtree(cache, ignore_errors=True)
@@ -196,7 +202,7 @@ class Copy:
 
 
 def outcome(fault: Fault, copy: Copy, tests: list[str], in_machine_code: bool) -> Result:
-    """Plant a fault and run its owners."""
+    """Plant a fault and run the tests that own its file."""
     with copy.planted(fault):
         status, first = copy.test(tests, fault.name if in_machine_code else "whole")
     if status == 0:
@@ -205,7 +211,7 @@ def outcome(fault: Fault, copy: Copy, tests: list[str], in_machine_code: bool) -
 
 
 def summary(results: list[Result], faults: list[Fault]) -> Table:
-    """A row for each part of the project: how many faults, how many noticed, and how many of the rest are explained."""
+    """A table with the numbers of faults, noticed faults and explained faults in each part of the project."""
     explained = {fault.name for fault in faults if fault.explained}
     table = Table("part", "faults", "noticed", "explained", "left", title_justify="left")
     table.title = "Planted faults"
@@ -220,21 +226,25 @@ def summary(results: list[Result], faults: list[Fault]) -> Table:
 
 @app.default
 def plant(*patterns: str, workers: int = 2, survivors: bool = False, control: bool = True) -> int:
-    """Plant every fault, or those of some files, and print who noticed; exit status 1 if less than 90 % are noticed.
+    """Plant faults and print which tests notice them. The exit status is 1 if fewer than 90 % are noticed.
 
     Parameters
     ----------
     patterns
-        Files of faults, as agents/*, or names of faults. All if none is given.
+        Source files, for example agents/*, or names of faults. The default is all faults.
     workers
-        How many faults are tried at the same time.
+        How many faults to test at the same time.
     survivors
-        Only faults that the last run did not see noticed.
+        Plant only the faults that were not noticed in the last run, or not planted at all.
     control
-        First run the tests without a fault. It takes some ten minutes, and all must pass.
+        First run the tests without a fault; all must pass. This takes about ten minutes.
     """
     faults, owners = read_faults()
-    last = {entry["name"]: Result(**entry) for entry in json.loads(RESULTS.read_text())} if RESULTS.is_file() else {}
+    last = (
+        {entry["name"]: Result(**entry) for entry in json.loads(RESULTS.read_text("utf-8"))}
+        if RESULTS.is_file()
+        else {}
+    )
     chosen = [
         fault
         for fault in faults
@@ -271,11 +281,11 @@ def plant(*patterns: str, workers: int = 2, survivors: bool = False, control: bo
             result = future.result()
             last[result.name] = result
             sign = {"noticed": "  ", "endless": "  ", "survived": "->"}[result.outcome]
-            told = result.noticed_by.removeprefix("FAILED ")
-            line = f"{sign} {result.name}: {result.says}. {result.outcome} {told}"
+            test = result.noticed_by.removeprefix("FAILED ")
+            line = f"{sign} {result.name}: {result.says}. {result.outcome} {test}"
             console.print(line, highlight=False, markup=False)
             RESULTS.parent.mkdir(exist_ok=True)
-            RESULTS.write_text(json.dumps([asdict(entry) for entry in last.values()], indent=1))
+            RESULTS.write_text(json.dumps([asdict(entry) for entry in last.values()], indent=1), "utf-8")
     results = [last[fault.name] for fault in faults if fault.name in last]
     console.print(summary(results, faults))
     noticed = sum(result.outcome != "survived" for result in results)

@@ -1,6 +1,7 @@
 """The built wheel, used from another folder in an environment that knows nothing of the source folder."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,22 @@ def test_wheel__holds_code_types_configs_and_pages_and_nothing_else(wheel: Path)
     assert "fivedice/envs/yum/README.md" in held
 
 
+def test_wheel__readme_links_to_files_of_the_repository(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = [name for name in file.namelist() if name.endswith(".dist-info/METADATA")]
+        text = file.read(name).decode()
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith("https://")] == []
+    base = re.search("^Project-URL: Source, (.*)$", text, re.MULTILINE)
+    assert base is not None
+    ours = [link.removeprefix(base[1]) for link in links if link.startswith(base[1])]
+    assert [link for link in ours if not (ROOT / re.sub("^/(blob|raw)/main/", "", link)).is_file()] == []
+    pictures = re.findall(r"!\[[^]]*\]\(([^)\s]+)\)", text)
+    assert pictures
+    assert all(picture.startswith(f"{base[1]}/raw/main/docs/") for picture in pictures)
+
+
 def test_wheel__is_what_is_imported(python: Path) -> None:
     for package in ("fivedice.envs", "fivedice.agents", "fivedice.configs"):
         where = Path(said(python, f"import {package} as it; print(it.__file__)"))
@@ -137,7 +154,7 @@ def test_wheel__trains_with_a_packaged_configuration_by_its_command(python: Path
     sizes = {"total-timesteps": 64, "n-envs": 2, "n-steps": 16, "batch-size": 32, "eval-games": 4, "final-games": 4}
     ended = run([*command, "--name", "it", *(word for name, size in sizes.items() for word in (f"--{name}", size))])
     assert ended.returncode == 0, ended.stderr
-    assert "points a game" in ended.stdout
+    assert "points per game" in ended.stdout
     code = f"import fivedice.agents as a; print(a.load({str(tmp_path / 'it' / 'best.safetensors')!r}).name)"
     assert said(python, code) == "best"
 

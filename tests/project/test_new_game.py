@@ -27,7 +27,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "setup.py", folder)
+    for name in ("setup.py", "pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, folder)
     shutil.copytree(folder / "envs" / "yum", folder / "envs" / "twin")
     shutil.copytree(folder / "agents" / "games" / "yum", folder / "agents" / "games" / "twin")
     shutil.copy(folder / "envs" / "yum_v0.py", folder / "envs" / "twin_v0.py")
@@ -101,9 +102,11 @@ app(["list"])
 
 
 def test_new_game__is_in_the_installed_package(project: Path) -> None:
-    code = (
-        "import setuptools\nsetuptools.setup = lambda **given: print(*given['packages'])\nexec(open('setup.py').read())"
-    )
+    code = """
+import runpy, setuptools
+setuptools.setup = lambda **given: print(*given["packages"])
+runpy.run_path("setup.py")
+"""
     packages = set(run(project, code).split())
     assert {
         "fivedice",

@@ -1,4 +1,4 @@
-"""Greedy play of SET Cubed: the most points from this turn, exactly, and no thought for what it leaves."""
+"""Greedy play of SET Cubed: it maximises the points of the current turn, exactly, and ignores what follows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,25 +8,33 @@ from numpy.typing import NDArray
 
 from fivedice.agents.games.set_cubed.features import FEATURES, write_features
 from fivedice.agents.games.set_cubed.greedy_extra import best_keep, write_keeps
-from fivedice.agents.games.set_cubed.greedy_turn import NO_ACTION, best_lay, is_swap, lay_or_declare
+from fivedice.agents.games.set_cubed.greedy_turn import NO_ACTION, best_lay
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Options, State
 from fivedice.envs.core.view import View
 from fivedice.envs.set_cubed import GAME
+from fivedice.envs.set_cubed.actions import (
+    declare_action,
+    end_action,
+    keep_action,
+    lay_action,
+    slot_and_cell,
+)
 from fivedice.envs.set_cubed.board import NONE, column_of, is_undeclared, num_laid, row_of
-from fivedice.envs.set_cubed.dice import SIDES
+from fivedice.envs.set_cubed.dice import SIDES, face_on
 from fivedice.envs.set_cubed.drawing import num_cells
-from fivedice.envs.set_cubed.faces import NUM_FACES, THIRD, WILD
+from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
 from fivedice.envs.set_cubed.hand import HAND, hand_size, sort_hand
-from fivedice.envs.set_cubed.legal import laid_face
-from fivedice.envs.set_cubed.rules import EXTRA, OPENING, declare_action, end_action, keep_action
+from fivedice.envs.set_cubed.legal import laid_face, may_swap
+from fivedice.envs.set_cubed.lookup import third
+from fivedice.envs.set_cubed.rules import EXTRA, OPENING, exchange_dice, is_swap, lay_or_declare
 
-NEAR = 1e-9
+NEAR = 1e-9  # values closer than this are equal: they differ only by rounding
 
 
 @kernel
 def open_play(state: State, options: Options, mask: NDArray[np.int8]) -> int:
-    """The next action of a SET on the logo with the fewest WILDs; the first cell of the logo first."""
+    """The next action of the opening SET with the fewest WILDs; among equals, the one with the lowest number."""
     best, most = -1, -1
     for action in range(len(mask)):
         if mask[action]:
@@ -38,11 +46,11 @@ def open_play(state: State, options: Options, mask: NDArray[np.int8]) -> int:
 
 @kernel
 def naturals_of(state: State, options: Options, action: int) -> int:
-    """How many dice that are no WILDs the SET on the logo gets from here on, if it goes on with `action`."""
+    """How many more dice of the opening SET are no WILDs, at most, if the player continues with `action`."""
     shown, laid = state["hand_faces"][state["player"]], num_laid(state)
     if is_undeclared(state, options):
         return naturals_with(state, action - int(declare_action(options)), NONE, laid - 1, options)
-    slot = action // int(num_cells(options))
+    slot = slot_and_cell(options, action)[0]
     if shown[slot] != WILD:
         return 1 + naturals_with(state, int(shown[slot]), slot, laid, options)
     naturals = 0
@@ -53,26 +61,29 @@ def naturals_of(state: State, options: Options, action: int) -> int:
 
 @kernel
 def naturals_with(state: State, face: int, slot: int, laid: int, options: Options) -> int:
-    """How many dice that are no WILDs the SET still gets once die number `laid` of it is a face; below 0 if none."""
+    """How many more dice of the opening SET are no WILDs, at most, if its die number `laid` (0 to 2) has this face.
+
+    `slot` is the slot of that die, or NONE if it is on the board. The result is negative if no SET is possible.
+    """
     shown = state["hand_faces"][state["player"]]
     most = -10
     if laid == 2:
-        return 0 if face == THIRD[laid_face(state, 0, options), laid_face(state, 1, options)] else most
+        return 0 if face == third(laid_face(state, 0, options), laid_face(state, 1, options)) else most
     for second in range(hand_size(shown)):
         if second == slot:
             continue
         if laid == 1:
             if shown[second] == WILD:
                 most = max(most, 0)
-            elif shown[second] == THIRD[laid_face(state, 0, options), face]:
+            elif shown[second] == third(laid_face(state, 0, options), face):
                 most = max(most, 1)
         else:
-            for third in range(second + 1, HAND):
-                if third == slot or shown[third] == NONE:
+            for last in range(second + 1, HAND):
+                if last == slot or shown[last] == NONE:
                     continue
-                if shown[third] == WILD:
+                if shown[last] == WILD:
                     most = max(most, int(shown[second] != WILD))
-                elif shown[third] == THIRD[face, shown[second]]:
+                elif shown[last] == third(face, shown[second]):
                     most = max(most, 2)
     return most
 
@@ -84,53 +95,57 @@ def lay_only(state: State, options: Options) -> tuple[int, float]:
     return end_action(options) if action == NO_ACTION else action, float(points)
 
 
-def with_swap(go_on: Callable[..., tuple[int, float]]) -> tuple[Callable[..., Any], Callable[..., float]]:
-    """Kernels of a turn that may begin with a swap, after which `go_on` tells how it goes on and its expected points:
-    the next action of the best turn and its points, and the points after one swap. They leave the state as it was."""
+def with_swap(best_after: Callable[..., tuple[int, float]]) -> tuple[Callable[..., Any], Callable[..., float]]:
+    """Make two kernels for a turn that can begin with a swap. They leave the state unchanged.
+
+    Args:
+        best_after: a kernel for the turn after the swap, of the same form as the first kernel that is made.
+
+    Returns:
+        A kernel that returns the next action of the best turn and its expected points, and a kernel that returns the
+        expected points of the turn after a given swap.
+    """
 
     @kernel(allocates=True)
     def swap_points(state: State, options: Options, slot: int, cell: int) -> float:
-        """What the turn can expect after the die in `slot` is swapped for the WILD on `cell`, over its faces."""
-        player, row, column = int(state["player"]), row_of(cell, options), column_of(cell, options)
-        dice, shown = state["hand_dice"][player], state["hand_faces"][player]
+        """The expected points of the turn after swapping the die in `slot` for the WILD on `cell`."""
+        dice, shown = state["hand_dice"][state["player"]], state["hand_faces"][state["player"]]
         dice_before, shown_before = dice.copy(), shown.copy()
-        taken = int(state["dice"][row, column])
-        state["dice"][row, column], state["wild"][row, column] = dice[slot], 0
+        taken = exchange_dice(state, options, slot, cell)
         total = 0.0
         for side in range(SIDES):
-            dice[slot], shown[slot] = taken, options["dice"][taken, side] - 1
-            sort_hand(dice, shown)
-            total += go_on(state, options)[1]
             dice[:], shown[:] = dice_before, shown_before
+            dice[slot], shown[slot] = taken, face_on(options, taken, side)
+            sort_hand(dice, shown)
+            total += best_after(state, options)[1]
+        dice[:], shown[:] = dice_before, shown_before
+        row, column = row_of(cell, options), column_of(cell, options)
         state["dice"][row, column], state["wild"][row, column] = taken, 1
         return total / SIDES
 
     @kernel
     def best_turn(state: State, options: Options) -> tuple[int, float]:
         best, most = lay_only(state, options)
-        if num_laid(state) > 0:
-            return best, most
-        shown = state["hand_faces"][state["player"]]
         for cell in range(num_cells(options)):
-            row, column = row_of(cell, options), column_of(cell, options)
-            if not state["wild"][row, column]:
-                continue
             for slot in range(HAND):
-                if shown[slot] == state["faces"][row, column]:
+                if may_swap(state, slot, row_of(cell, options), column_of(cell, options)):
                     points = swap_points(state, options, slot, cell)
                     if points > most + NEAR:
-                        best, most = slot * num_cells(options) + cell, points
+                        best, most = lay_action(options, slot, cell), points
         return best, most
 
     return best_turn, swap_points
 
 
-best_turn, swap_points = with_swap(with_swap(lay_only)[0])  # of a chain of swaps, the next two
+best_turn, swap_points = with_swap(with_swap(lay_only)[0])  # looks at chains of up to two swaps
 
 
 @kernel
 def decide(states: Any, options: Options, masks: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
-    """Write an action (N,) for each of the decisions `states` (N,), which are worked on, with legal actions `masks`."""
+    """Write the action for each state of `states` (N,) into `actions` (N,); may use `states` as scratch memory.
+
+    `masks` (N, num_actions) marks the legal actions.
+    """
     for i in range(len(states)):
         state = states[i]
         if state["phase"] == EXTRA:
@@ -147,7 +162,7 @@ def write_values(
 ) -> None:
     """Write the points of the best turn after each legal action of `states` (N,) into `values` (N, num_actions).
 
-    `states` is worked on, and left as it was; `spare` (1,) is room for one more.
+    `states` changes while the kernel runs, but is the same in the end. `spare` (1,) is scratch memory for a state.
     """
     for i in range(len(states)):
         state = states[i]
@@ -164,9 +179,8 @@ def write_values(
             elif action == end_action(options):
                 values[i, action] = 0.0
             elif is_swap(state, options, action):
-                values[i, action] = swap_points(
-                    state, options, action // num_cells(options), action % num_cells(options)
-                )
+                slot, cell = slot_and_cell(options, action)
+                values[i, action] = swap_points(state, options, slot, cell)
             else:
                 spare[0] = state
                 before = int(state["scores"][state["player"]])
@@ -176,16 +190,16 @@ def write_values(
 
 
 class GreedySetCubed:
-    """Plays the turn that scores the most, of all turns that there are.
+    """Plays the turn that scores the most points.
 
-    - *Turn*: every way to lay up to three dice, WILDs at every face, by search; of ways that are equally good the first
-      that the search meets. If nothing scores it ends the turn.
-    - *Swap*: if it raises the expected points of the turn, over the six faces of the die that comes back. Of a chain of
-      swaps it computes with the next two.
-    - *Opening*: a SET with as few WILDs as there are.
-    - *EXTRA roll*: keeps the dice with the most expected points on the board as it is now, over all throws, where a
-      hand is worth the estimate of `set_cubed_extra`. To keep what is likeliest to have anything to lay at all is much
-      weaker, since that is nearly certain anyway.
+    - *Turn*: a search over all ways to lay up to three dice, with every face for a WILD. Among equally good ways it
+      takes the first one of the search. If nothing scores, it ends the turn.
+    - *Swap*: if a swap increases the expected points of the turn, over the six faces of the WILD die. The computation
+      looks at chains of up to two swaps.
+    - *Opening*: a SET with the fewest WILDs possible.
+    - *EXTRA roll*: keeps the dice with the most expected points on the current board, over all throws. The value of a
+      hand is the estimate of `fivedice.agents.games.set_cubed.greedy_extra`. An alternative is to maximise the chance
+      that any die can be laid. It is much weaker, because that chance is close to 1 anyway.
     """
 
     name = "greedy"
@@ -199,9 +213,10 @@ class GreedySetCubed:
         return actions
 
     def action_values(self, view: View) -> NDArray[np.float64]:
-        """The points of the best turn that goes on with each action, (N, num_actions) float64; -inf if it is not legal.
+        """The points of the best turn that continues with each action, (N, num_actions) float64; -inf if illegal.
 
-        In the EXTRA roll they are the estimated points of the next turn. This takes longer than `act`.
+        In the opening the value is the number of dice that are no WILDs, in the EXTRA roll the estimated points of the
+        next turn. This takes longer than `act`.
         """
         self._check(view)
         values = np.full(view.masks.shape, -np.inf)
@@ -209,9 +224,9 @@ class GreedySetCubed:
         return values
 
     def action_features(self, view: View, values: NDArray[np.float64], near: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """What each action leaves behind, (N, features, num_actions) float32; `features` names them.
+        """The features of each action, (N, features, num_actions) float32; `features` names them.
 
-        It is 0 unless an action is `near` (N, num_actions) the best of `values`.
+        `values` is the result of `action_values`. Actions for which `near` (N, num_actions) is False have features 0.
         """
         self._check(view)
         features = np.zeros((len(view), len(FEATURES), near.shape[1]), np.float32)

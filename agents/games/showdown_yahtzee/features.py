@@ -1,8 +1,8 @@
-"""What else an action of Showdown Yahtzee promises beside chips: features for a learner that starts from greedy play.
+"""Action features of Showdown Yahtzee for a learner whose prior policy is greedy play.
 
-Greedy takes all chips for equal. Some are easily stolen again, some are taken from an opponent, and each card that is
-placed brings the end nearer. A feature is what an action promises of that, if the turn is played for it alone. In the
-Showdown, where every chip counts once more and no longer, there are none.
+Greedy play values all chips equally. But some chips are easily stolen again, some are taken from an opponent, and each
+placed card brings the end of the game nearer. A feature is the expected value of an action if the turn is played only
+for that. In the Showdown all features are 0, because the game ends with it.
 """
 
 from functools import cache
@@ -23,7 +23,7 @@ FEATURES = {
 
 
 def features_of(options: Options) -> tuple[Turns, ...]:
-    """The turns that are played for each feature."""
+    """The values of all turns for each feature."""
     chosen = GAME.options_dict(options)
     return _features(chosen["chips"], chosen["steal"])
 
@@ -33,18 +33,18 @@ def _features(chips: tuple[int, ...], steal: str) -> tuple[Turns, ...]:
     options = GAME.make_options(None, {"chips": chips, "steal": steal})
     number = np.tile(np.arange(1.0 + max(NUM_DICE, *chips)), (NUM_CARDS, 1))
     nothing, one = np.zeros_like(number), np.minimum(number, 1.0)
-    # A card that is stolen or improved is worth as much as it was: only one that is placed counts.
-    placing, robbing = solve(options, one, -one), solve(options, nothing, one)
-    lasting = number * (1.0 - chances_to_steal(robbing, number.shape[1]))
+    # Only a card that is placed counts: `one` for the new chips, and minus `one` for a card that was on the board.
+    placing, stealing = solve(options, one, -one), solve(options, nothing, one)
+    lasting = number * (1.0 - chances_to_steal(stealing, number.shape[1]))
     return solve(options, lasting, lasting), solve(options, nothing, number), placing
 
 
-def chances_to_steal(robbing: Turns, width: int) -> np.ndarray:
-    """The chance to steal each card with so many chips on it (12, width), from turns in which a theft counts 1."""
+def chances_to_steal(stealing: Turns, width: int) -> np.ndarray:
+    """The chance to steal each card with each number of chips (12, width); `stealing` values every stolen card at 1."""
     chances = np.zeros((NUM_CARDS, width))
     for card in range(NUM_CARDS):
         if card >= NUM_NUMBERS:
-            chances[card] = robbing.starting[STEAL_FIXED + card - NUM_NUMBERS]
+            chances[card] = stealing.starting[STEAL_FIXED + card - NUM_NUMBERS]
         else:
-            chances[card, 1:CHIPS] = robbing.starting[STEAL + card * CHIPS + 1 : STEAL + (card + 1) * CHIPS]
+            chances[card, 1:CHIPS] = stealing.starting[STEAL + card * CHIPS + 1 : STEAL + (card + 1) * CHIPS]
     return chances

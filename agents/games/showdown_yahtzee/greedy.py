@@ -1,6 +1,6 @@
-"""Greedy play of Showdown Yahtzee: the highest expected swing in chips of this try, exactly, and no further thought.
+"""Greedy play of Showdown Yahtzee: it maximises the expected swing of the current try, exactly, and nothing else.
 
-The swing is what the player gains and what an opponent loses by it (`showdown_yahtzee_turn`).
+The swing is the number of chips that the player gains plus those that an opponent loses. `greedy_turn` computes it.
 """
 
 from typing import Any
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.games.exact_turn import NEAR, set_number
-from fivedice.agents.games.greedy_turn import pick_most
+from fivedice.agents.games.best_actions import NEAR, best_actions
+from fivedice.agents.games.exact_turn import set_number
 from fivedice.agents.games.showdown_yahtzee.features import FEATURES, features_of
-from fivedice.agents.games.showdown_yahtzee.greedy_turn import Table, Turns, stake_of, turns_of, worth_now
+from fivedice.agents.games.showdown_yahtzee.greedy_turn import Turns, stake_of, turns_of, worth_now
 from fivedice.envs.core.dice import SIDES
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.view import View
@@ -33,7 +33,7 @@ from fivedice.envs.showdown_yahtzee.rules import (
 
 @kernel
 def best_target(state: Any, starting: NDArray[np.float64]) -> int:
-    """The space that promises the most from a Wild corner, the first of equals; a corner if there is none."""
+    """The best space to choose from a Wild corner; among equals, the first. A corner if there is no target."""
     best, most = 0, -np.inf
     for number in range(NUM_CARDS):
         space = CARD_SPACES[number]
@@ -46,7 +46,10 @@ def best_target(state: Any, starting: NDArray[np.float64]) -> int:
 
 @kernel
 def moving_on(state: Any, starting: NDArray[np.float64], landing: NDArray[np.float64]) -> float:
-    """The expected swing of moving on, before the Showdown; `landing` (16,) is room for what each space promises."""
+    """The expected swing of moving on, before the Showdown.
+
+    `landing` (16,) is scratch memory for the expected swing of landing on each space.
+    """
     target = best_target(state, starting)
     for space in range(NUM_SPACES):
         if is_corner(space):
@@ -56,7 +59,7 @@ def moving_on(state: Any, starting: NDArray[np.float64], landing: NDArray[np.flo
         else:
             landing[space] = 0.0
     change = 1.0
-    while change > NEAR / 1000:  # a player may move on from own cards again and again, around the board
+    while change > NEAR / 1000:  # repeat: a player can move on from own cards any number of times, around the board
         change = 0.0
         for space in range(NUM_SPACES - 1, -1, -1):
             if state["owner"][space] == state["player"]:
@@ -68,11 +71,11 @@ def moving_on(state: Any, starting: NDArray[np.float64], landing: NDArray[np.flo
 
 @kernel
 def ahead(space: int, landing: NDArray[np.float64]) -> float:
-    """What the red die promises to a pawn on a space."""
-    promised = 0.0
+    """The mean of `landing` over the red die, for a pawn on a space."""
+    swing = 0.0
     for red in range(1, SIDES + 1):
-        promised += landing[(space + red) % NUM_SPACES]
-    return promised / SIDES
+        swing += landing[(space + red) % NUM_SPACES]
+    return swing / SIDES
 
 
 @kernel(allocates=True)
@@ -80,17 +83,11 @@ def write_worths(
     states: Any,
     options: Any,
     masks: NDArray[np.int8],
-    keeping: NDArray[np.float64],
-    starting: NDArray[np.float64],
-    put: Table,
-    taken: Table,
+    turns: Turns,
     worths: NDArray[np.float64],
 ) -> None:
-    """Write what each legal action, of `masks` (N, num_actions), promises into `worths` of that shape.
-
-    The four before `worths` are `Turns`.
-    """
-    landing = np.empty(NUM_SPACES)
+    """Write the expected value of each legal action of `masks` (N, num_actions) into `worths` of the same shape."""
+    landing, starting = np.empty(NUM_SPACES), turns.starting
     for i in range(len(states)):
         state = states[i]
         if state["target"] == CHOOSING:
@@ -103,18 +100,19 @@ def write_worths(
             continue
         for card in range(NUM_CARDS):
             if masks[i, CLAIM + card]:
-                worths[i, CLAIM + card] = worth_now(state, options, card, put, taken)
+                worths[i, CLAIM + card] = worth_now(state, options, card, turns.put, turns.taken)
         left = int(state["throws_left"])
         if left > 0:
             stake = stake_of(state, state["target"])
             for keep in range(CLAIM):
-                worths[i, keep] = keeping[left - 1, stake, set_number(state["dice"], keep)]
+                worths[i, keep] = turns.keeping[left - 1, stake, set_number(state["dice"], keep)]
 
 
 class GreedyShowdownYahtzee:
-    """Swings the most chips with this try; a try that a success would bring, or a space left to others, counts nothing.
+    """Maximises the expected swing in chips of the current try.
 
-    Of equally good choices it claims rather than throws, stays rather than moves on, and takes the lowest action.
+    It does not count that in the Showdown a success gives another try, nor what it leaves to others. Among equally good
+    actions it prefers a claim to a throw and staying to moving on, and then takes the one with the lowest number.
     """
 
     name = "greedy"
@@ -122,35 +120,34 @@ class GreedyShowdownYahtzee:
 
     def act(self, view: View) -> NDArray[np.int64]:
         """The action of each decision of `view`, (N,) int64."""
-        actions = np.empty(len(view), np.int64)
-        pick_most(self.action_values(view), actions)
-        return actions
+        return best_actions(self.action_values(view), first=CLAIM)
 
     def action_values(self, view: View) -> NDArray[np.float64]:
-        """The expected swing of each action in chips, (N, num_actions) float64; -inf where it is not legal."""
+        """The expected swing of each action in chips, (N, num_actions) float64; -inf for illegal ones."""
         if view.game is not GAME:
             raise ValueError(f"this greedy policy plays {GAME.title}, not {view.game.title}")
         return worths(view, turns_of(view.options))
 
     def action_features(self, view: View, values: NDArray[np.float64], near: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """What else each action promises, (N, features, num_actions) float32; `features` names them.
+        """The features of each action, (N, features, num_actions) float32; `features` names them.
 
-        It is 0 unless an action is `near` (N, num_actions) the best of `values`, and in the Showdown.
+        Each is a difference to the action with the highest of `values`. Actions for which `near` (N, num_actions) is
+        False have features 0. So do all actions in the Showdown.
         """
         near = near & (view.states["last_turns"] == 0)[:, None]
         best = values.argmax(axis=1)
         features = np.zeros((len(view), len(FEATURES), near.shape[1]), np.float32)
         for feature, turns in enumerate(features_of(view.options)):
-            promised = worths(view, turns)
-            of_best = promised[np.arange(len(view)), best][:, None]
-            np.subtract(promised, of_best, out=features[:, feature], where=near, casting="same_kind")
+            values_of = worths(view, turns)
+            of_best = values_of[np.arange(len(view)), best][:, None]
+            np.subtract(values_of, of_best, out=features[:, feature], where=near, casting="same_kind")
         return features
 
 
 def worths(view: View, turns: Turns) -> NDArray[np.float64]:
-    """What each action promises, (N, num_actions) float64; -inf where it is not legal."""
+    """The expected value of each action, (N, num_actions) float64; -inf for illegal ones."""
     found = np.full(view.masks.shape, -np.inf)
-    write_worths(view.states, view.options, view.masks, *turns, found)
+    write_worths(view.states, view.options, view.masks, turns, found)
     return found
 
 

@@ -1,1 +1,1 @@
-"""Yahtzee Jr.: exact play, greedy play, and what a policy can lose."""
+"""Yahtzee Jr.: exact play, greedy play, and how much a policy can lose."""

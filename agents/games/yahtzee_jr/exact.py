@@ -1,13 +1,13 @@
-"""Yahtzee Jr. for one and for two seats, solved: the most points alone, the best chance to win against another.
+"""Exact play of Yahtzee Jr. with one or two seats: the most points alone, the best chance to win against another.
 
-Two seats play a game of perfect information with chance, so every position has one value, which backward induction
-finds (Zermelo 1913; with chance, Shapley 1953): whoever moves takes the best of what is left, and what is left to the
-one is 1 less what is left to the other. A drawn game is worth 1/2, whether it is shared or thrown for. Whole turns are
-computed backward from the full board, and the three throws of a turn exactly inside (`turn.py`).
+With two seats it is a game of perfect information with chance, so every position has one value. Backward induction
+computes it (Zermelo 1913; with chance, Shapley 1953): the seat to move takes the best action, and the value for the
+other seat is 1 minus its own. A drawn game is worth 1/2, whether the win is shared or decided by a throw. Turns are
+computed backward from the full board; each turn of three throws is computed exactly (`exact_turn`).
 
-What matters of a board are the kinds of its rows, in any order, since no character differs from another: both tokens
-open; one open, and the column of the other; both placed. With the difference in points, that is all: 2 615 sets of
-kinds can come up at the start of a turn, where there are 68 million boards. The rules give columns and legality.
+All characters are equal, so of a board only the kinds of its rows matter, in any order: both tokens open; one open, and
+the column of the other; both placed. A position is these kinds and the difference in points. At the start of a turn,
+2 615 combinations of kinds can occur, and 68 million boards. Columns, points and legal actions come from the rules.
 """
 
 from itertools import combinations_with_replacement
@@ -16,37 +16,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.games.exact_turn import (
-    NOTHING,
-    NUM_SETS,
-    NUM_THROWS,
-    THROWS,
-    THROWS_A_TURN,
-    set_number,
-    solve_turn,
-)
+from fivedice.agents.games.exact_turn import THROWS_A_TURN
 from fivedice.agents.games.optimal import Optimal
+from fivedice.agents.games.turn import values_by_context
+from fivedice.agents.games.yahtzee_jr.turn import COLUMNS, TURN
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Options, State
 from fivedice.envs.core.view import View
 from fivedice.envs.yahtzee_jr import GAME
-from fivedice.envs.yahtzee_jr.rules import (
-    NUM_ACTIONS,
-    NUM_CHARACTERS,
-    OPEN,
-    PICTURE,
-    PLACE,
-    STATE,
-    column_for,
-    legal_actions,
-    score,
-    winners,
-)
+from fivedice.envs.yahtzee_jr.rules import NUM_ACTIONS, NUM_CHARACTERS, OPEN, PICTURE, STATE, score, winners
 
-COLUMNS = 6
-MOST_POINTS = 5 * NUM_CHARACTERS
+MOST_POINTS = NUM_CHARACTERS * (COLUMNS - 1)
 
-# The kinds of rows, as the seat to move sees them.
+write_turn_values = TURN.write_turn_values
+
+# The kinds of rows, from the view of the seat to move.
 BOTH_OPEN = 0
 MINE_OPEN = 1  # + the column of the other's token
 OTHER_OPEN = MINE_OPEN + COLUMNS  # + the column of the own token
@@ -68,9 +52,9 @@ WITH_ROW = np.array(
 for _array in (BOARDS, WITH_ROW):
     _array.setflags(write=False)
 
-# What a position is worth before a turn. Two seats: (8568, 51) float64, the chance of the seat to move to win, by the
-# kinds of rows and its lead in points + 25. One seat: (6, 1) float64, the points to come, by the tokens still open. NaN
-# where there is no such position.
+# The values of positions before a turn. Two seats: (8568, 51) float64, the chance of the seat to move to win, by the
+# number of the board and its lead in points + 25. One seat: (6, 1) float64, the expected points to come, by the number
+# of open tokens. NaN where no such position exists.
 Table = NDArray[np.float64]
 
 
@@ -84,7 +68,7 @@ def row_kind(mine: int, other: int) -> int:
 
 @kernel
 def board_number(tokens: NDArray[np.int8], player: int) -> int:
-    """The number of a board with `player` to move, of two."""
+    """The number of a board of two seats with `player` to move; see `BOARDS`."""
     number = 0
     for row in range(NUM_CHARACTERS):
         number = WITH_ROW[number, row_kind(int(tokens[player, row]), int(tokens[1 - player, row]))]
@@ -93,7 +77,7 @@ def board_number(tokens: NDArray[np.int8], player: int) -> int:
 
 @kernel
 def write_row(kind: int, row: int, player: int, tokens: NDArray[np.int8]) -> None:
-    """Write a row of a kind to `player`; a finished one has both tokens on the picture."""
+    """Write a row of a kind from the view of `player` into `tokens`; a finished row has both tokens on the picture."""
     mine, other = OPEN, OPEN
     if kind == BOTH_PLACED:
         mine, other = PICTURE, PICTURE
@@ -115,13 +99,19 @@ def num_placed(own: NDArray[np.int8]) -> int:
 
 @kernel
 def lead_of(tokens: NDArray[np.int8], player: int) -> int:
-    """The points of `player` less those of the other; all of them where there is no other."""
+    """The points of `player` minus those of the other seat, whose tokens are all open if one seat plays."""
     return score(tokens[player]) - score(tokens[1 - player])
+
+
+def win_chance(leads: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The chance to win with these leads in points at the end of a game of two: 1, 1/2 or 0."""
+    chances: NDArray[np.float64] = np.sign(leads) / 2 + 0.5
+    return chances
 
 
 @kernel
 def value_before(tokens: NDArray[np.int8], player: int, num_players: int, lead: int, table: Table) -> float:
-    """What a position is worth before a turn to the `player` whose turn it is: points in all, or the chance to win."""
+    """The value of a position before a turn for the `player` to move: points in all, or the chance to win."""
     if num_players == 1:
         return float(lead + table[NUM_CHARACTERS - num_placed(tokens[0]), 0])
     return float(table[board_number(tokens, player), MOST_POINTS + lead])
@@ -129,15 +119,17 @@ def value_before(tokens: NDArray[np.int8], player: int, num_players: int, lead: 
 
 @kernel
 def write_worth(state: Any, options: Any, first: int, table: Table, worth: NDArray[np.float64]) -> None:
-    """Write what each open token is worth in each column to the seat to move into `worth` (5, 6, L), for a lead of
-    `first`, `first` + 1, … before."""
+    """Write the value of placing each open token in each column into `worth` (5, 6, L) for the seat to move, if its
+    lead before is `first`, `first` + 1, …"""
     num_players, player, tokens = int(options["num_players"]), int(state["player"]), state["tokens"]
+    before = score(tokens[player])
     for character in range(NUM_CHARACTERS):
         if tokens[player, character] == OPEN:
             for column in range(COLUMNS):
                 tokens[player, character] = column
+                gained = score(tokens[player]) - before
                 for lane in range(worth.shape[2]):
-                    lead = first + lane + column
+                    lead = first + lane + gained
                     if num_players == 1:
                         worth[character, column, lane] = value_before(tokens, player, num_players, lead, table)
                     else:
@@ -146,28 +138,19 @@ def write_worth(state: Any, options: Any, first: int, table: Table, worth: NDArr
             tokens[player, character] = OPEN
 
 
-@kernel(allocates=True)
-def write_stops(state: Any, options: Any, worth: NDArray[np.float64], stops: NDArray[np.float64]) -> None:
-    """Write the value of ending the turn with each throw into `stops` (T, 252, L), by the throws left, from what each
-    token is `worth` (5, 6, L) in each column. The dice of `state` are used up."""
-    mask = np.empty(NUM_ACTIONS, np.int8)
-    stops[:] = -np.inf
-    for throw in range(NUM_THROWS):
-        state["dice"][:] = THROWS[throw]
-        for left in range(len(stops)):
-            state["throws_left"] = left
-            legal_actions(state, options, mask)
-            for character in range(NUM_CHARACTERS):
-                if mask[PLACE + character]:
-                    column = column_for(character, state["dice"], state["tokens"])
-                    for lane in range(stops.shape[2]):
-                        stops[left, throw, lane] = max(stops[left, throw, lane], worth[character, column, lane])
+@kernel
+def write_worth_here(state: Any, options: Any, table: Table, worth: NDArray[np.float64]) -> None:
+    """The same into `worth` (5, 6, 1), for the lead that the seat to move has."""
+    write_worth(state, options, lead_of(state["tokens"], state["player"]), table, worth)
+
+
+write_action_values = TURN.make_write_action_values(write_worth_here)
 
 
 @kernel(allocates=True)
 def solve_boards(boards: NDArray[np.int64], state: Any, options: Any, table: Table) -> None:
-    """Write the value of each of `boards` (B,), whose successors are in `table`: numbers of boards with two seats,
-    numbers of open tokens with one."""
+    """Write the value of each of `boards` (B,), whose successors are in `table`. They are numbers of boards with two
+    seats, and numbers of open tokens with one."""
     tokens = state["tokens"]
     for number in boards:
         spread = 0
@@ -182,21 +165,19 @@ def solve_boards(boards: NDArray[np.int64], state: Any, options: Any, table: Tab
             for row in range(NUM_CHARACTERS):
                 write_row(BOARDS[number, row], row, state["player"], tokens)
                 if BOARDS[number, row] == BOTH_PLACED:
-                    spread += 5  # a finished row is worth up to 5 points to either
+                    spread += COLUMNS - 1  # the most points that a finished row gives to either seat
         first = lead_of(tokens, state["player"]) - spread
         worth = np.empty((NUM_CHARACTERS, COLUMNS, 2 * spread + 1))
-        stops = np.empty((THROWS_A_TURN, NUM_THROWS, 2 * spread + 1))
-        values = np.empty((THROWS_A_TURN, NUM_SETS, 2 * spread + 1))
+        values = np.empty(2 * spread + 1)
         write_worth(state, options, first, table, worth)
-        write_stops(state, options, worth, stops)
-        solve_turn(stops, values)
+        write_turn_values(state, options, worth, values)
         middle = table.shape[1] // 2 + first
-        table[number, middle : middle + 2 * spread + 1] = values[THROWS_A_TURN - 1, NOTHING]
+        table[number, middle : middle + len(values)] = values
 
 
 @kernel
 def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
-    """Write a number for each of `states` (N,) into `contexts` (N,): the same where all but the dice is the same."""
+    """Write a number for each of `states` (N,) into `contexts` (N,), the same where only the dice differ."""
     for i in range(len(states)):
         number = int(states[i]["player"])
         for seat in range(2):
@@ -205,48 +186,13 @@ def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
         contexts[i] = number * THROWS_A_TURN + int(states[i]["throws_left"])
 
 
-@kernel(allocates=True)
-def write_action_values(
-    states: Any,
-    contexts: NDArray[np.int64],
-    order: NDArray[np.int64],
-    options: Any,
-    table: Table,
-    room: Any,
-    values: NDArray[np.float64],
-) -> None:
-    """Write the value of each action in each of `states` (N,) into `values` (N, num_actions), -inf where it is not
-    legal. `order` (N,) brings equal `contexts` (N,) together; `room` (1,) is a state to work in."""
-    mask = np.empty(NUM_ACTIONS, np.int8)
-    worth = np.empty((NUM_CHARACTERS, COLUMNS, 1))
-    stops, turn_values = np.empty((THROWS_A_TURN, NUM_THROWS, 1)), np.empty((THROWS_A_TURN, NUM_SETS, 1))
-    solved = -1  # the context that `worth` and `turn_values` are of
-    values[:] = -np.inf
-    for i in order:
-        room[0] = states[i]
-        dice, tokens, left = states[i]["dice"], room[0]["tokens"], int(states[i]["throws_left"])
-        legal_actions(states[i], options, mask)
-        if contexts[i] != solved:
-            write_worth(room[0], options, lead_of(tokens, room[0]["player"]), table, worth)
-            if left > 0:
-                write_stops(room[0], options, worth, stops[:left])
-                solve_turn(stops[:left], turn_values[:left])
-            solved = contexts[i]
-        for character in range(NUM_CHARACTERS):
-            if mask[PLACE + character]:
-                values[i, PLACE + character] = worth[character, column_for(character, dice, tokens), 0]
-        for keep in range(PLACE):
-            if mask[keep]:
-                values[i, keep] = turn_values[left - 1, set_number(dice, keep), 0]
-
-
 class YahtzeeJrValues:
-    """What a seat can expect that plays as well as can be: points alone, the chance to win against one other.
+    """The value for a seat if all seats play optimally: points with one seat, the chance to win with two.
 
     Attributes:
         options: the options record.
-        table: what each position is worth before a turn.
-        start: the value of a whole game to seat 0.
+        table: the values of positions before a turn; see `Table`.
+        start: the value of a whole game for seat 0.
     """
 
     def __init__(self, options: Options, table: Table) -> None:
@@ -255,11 +201,11 @@ class YahtzeeJrValues:
         self.start = float(value_before(tokens, 0, int(options["num_players"]), 0, table))
 
     def value(self, state: State, seat: int) -> float:
-        """The value of one state to `seat`, whoever is to move; its points or share of the win once it is over."""
+        """The value of one state for `seat`, whoever is to move; its points or share of the win once it is over."""
         return float(self.values(state.reshape(1), np.array([seat], np.int8))[0])
 
     def values(self, states: NDArray[np.void], seats: NDArray[np.int8]) -> NDArray[np.float64]:
-        """The same for one seat (N,) of each of many states (N,), as (N,) float64."""
+        """`value` for one seat (N,) in each of many states (N,), as (N,) float64."""
         values: NDArray[np.float64] = self._action_values(states).max(axis=1, initial=-np.inf)
         others = states["player"] != seats
         values[others] = 1.0 - values[others]
@@ -275,7 +221,7 @@ class YahtzeeJrValues:
         return float(won[seat] / won.sum())
 
     def action_values(self, view: View) -> NDArray[np.float64]:
-        """The value to the seat that decides of each action, if all play their best from then on.
+        """The value of each action for the seat that decides, if all seats play optimally afterwards.
 
         Returns:
             (N, num_actions) float64, -inf where an action is not legal.
@@ -289,19 +235,18 @@ class YahtzeeJrValues:
         values = np.empty((len(states), NUM_ACTIONS))
         contexts = np.empty(len(states), np.int64)
         number_contexts(states, contexts)
-        order = np.argsort(contexts, kind="stable")
-        write_action_values(states, contexts, order, self.options, self.table, np.zeros(1, STATE), values)
+        values_by_context(write_action_values, states, contexts, self.options, self.table, values)
         return values
 
 
 def solve(options: Options | None = None) -> YahtzeeJrValues:
-    """Solve Yahtzee Jr. for an options record of one or two seats (None: the defaults, two).
+    """Solve Yahtzee Jr. for an options record of one or two seats.
 
     Args:
-        options: as `Game.make_options` gives it.
+        options: a record of `Game.make_options`; None for the default options and two seats.
 
     Raises:
-        ValueError: there are more seats.
+        ValueError: the record is of three or four seats.
     """
     if options is None:
         options = GAME.make_options(2, {})
@@ -313,7 +258,7 @@ def solve(options: Options | None = None) -> YahtzeeJrValues:
         boards = np.arange(1, NUM_CHARACTERS + 1)
     elif num_players == 2:
         table = np.full((len(BOARDS), 2 * MOST_POINTS + 1), np.nan)
-        table[-1] = np.sign(np.arange(-MOST_POINTS, MOST_POINTS + 1)) / 2 + 0.5  # all placed; a draw is worth 1/2
+        table[-1] = win_chance(np.arange(-MOST_POINTS, MOST_POINTS + 1))  # all tokens are placed
         boards = _boards_backward()
     else:
         raise ValueError(f"{GAME.title} is not solved for {num_players} seats; use 1 or 2")
@@ -322,7 +267,7 @@ def solve(options: Options | None = None) -> YahtzeeJrValues:
 
 
 def _boards_backward() -> NDArray[np.int64]:
-    """The boards that can come up at the start of a turn, those with more tokens first."""
+    """The numbers of the boards that can occur at the start of a turn, those with more placed tokens first."""
     mine = (BOARDS >= OTHER_OPEN).sum(axis=1)
     other = ((BOARDS == BOTH_PLACED) | ((BOARDS >= MINE_OPEN) & (BOARDS < OTHER_OPEN))).sum(axis=1)
     possible = np.flatnonzero(((other == mine) | (other == mine + 1)) & (mine < NUM_CHARACTERS))
@@ -338,27 +283,27 @@ OPTIMAL = Optimal(GAME, solve)
 
 
 def point_values(options: Options) -> YahtzeeJrValues | None:
-    """The values of the game for points, which is solved for one seat."""
+    """The values in points, which are known with one seat; else None."""
     return solve(options) if options["num_players"] == 1 else None
 
 
 def is_solved(options: Options) -> bool:
-    """Whether there is exact play at such a table."""
+    """Whether exact play exists for these options: with one or two seats."""
     return bool(options["num_players"] <= 2)
 
 
 def optimum(options: Options) -> float | None:
-    """The highest expected points of a player, where none is in the way."""
+    """The highest expected points of a player, which are known with one seat; else None."""
     values = point_values(options)
     return None if values is None else values.start
 
 
 def in_words(options: Options) -> str:
-    """What a game is worth."""
+    """The value of a whole game, in a sentence."""
     value = solve(options).start
     if options["num_players"] == 1:
         return f"{value:.4f} points are the most that a player can expect in a game."
     return (
-        f"{100 * value:.4f} % is the chance of the seat that moves first to win if both play perfectly, and so "
-        f"{100 - 100 * value:.4f} % that of the other; a drawn game counts as half a win."
+        f"If both seats play optimally, the seat that moves first wins with a probability of {100 * value:.4f} % "
+        f"and the other seat with {100 - 100 * value:.4f} %. A drawn game counts as half a win."
     )

@@ -1,1 +1,1 @@
-"""Yum: exact play, greedy play, and where the points go."""
+"""Yum: exact play, greedy play, and the score breakdown."""

@@ -1,10 +1,10 @@
-"""Yum alone, solved: the highest expected score from every state, for any choice of options.
+"""Exact play of Yum for points: the highest expected final score from every state, for any choice of options.
 
-A player's card matters to the turns to come only through which boxes are filled (2^12), the total of Ones … Sixes as
-far as the bonus (0 to 63), and what Low leaves to High or High to Low while one of them is open. The turn of three
-throws is computed exactly inside (`turn.py`), and whole turns backward from the full card, the cards with the same
-number of filled boxes side by side. This is how Yahtzee was solved (Verhoeff, "Optimal solitaire yahtzee strategies",
-1999; Glenn, "An optimal strategy for Yahtzee", 2006: 254.5896 points); the rules of Yum give points and legality.
+Other players do not matter to it. Of a player's own card, three things matter to the turns to come: which boxes are
+filled (2^12 sets), the total of Ones … Sixes up to the bonus (0 to 63), and what Low and High leave to each other while
+one of them is open. Turns are computed backward from the full card; each turn of three throws is computed exactly
+(`exact_turn`). Yahtzee was solved in the same way (Verhoeff, "Optimal solitaire yahtzee strategies", 1999; Glenn, "An
+optimal strategy for Yahtzee", 2006: 254.5896 points). Points and legal actions come from the rules of Yum.
 """
 
 import contextlib
@@ -23,62 +23,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fivedice.agents.games.exact_turn
+import fivedice.agents.games.turn
+import fivedice.agents.games.yum.turn
 import fivedice.envs.core.dice
+import fivedice.envs.core.dice_lookup
+import fivedice.envs.yum.lookup
 import fivedice.envs.yum.rules
-from fivedice.agents.games.exact_turn import (
-    NOTHING,
-    NUM_SETS,
-    NUM_THROWS,
-    THROWS,
-    THROWS_A_TURN,
-    set_number,
-    solve_turn,
-)
+from fivedice.agents.games.exact_turn import THROWS_A_TURN
 from fivedice.agents.games.optimal import Optimal
+from fivedice.agents.games.turn import values_by_context
+from fivedice.agents.games.yum.turn import GIVES, NUM_POINTS, TURN
 from fivedice.agents.policies.files import write_whole
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import Value
 from fivedice.envs.core.spec import Options, State
 from fivedice.envs.core.view import View
 from fivedice.envs.yum import GAME
+from fivedice.envs.yum.lookup import POINTS, score, upper_total
 from fivedice.envs.yum.rules import (
     BONUS_FROM,
-    FILL,
     HIGH,
     LEAST_LOW,
     LOW,
     LOW_STRAIGHT,
+    MOST_TOTAL,
     NUM_ACTIONS,
     NUM_BOXES,
     OPEN,
-    SIXES,
     STATE,
-    legal_actions,
-    points_in,
-    score,
-    upper_total,
+    bonus,
 )
 
 FULL = 2**NUM_BOXES - 1  # every box filled
-NUM_LIMITS = 11
-NUM_TOTALS = BONUS_FROM + 1  # a higher total changes nothing any more
-MOST_POINTS = 30  # in one box
-MOST_UPPER = 5 * (1 + 2 + 3 + 4 + 5 + 6)  # the highest total of Ones … Sixes
+NUM_LIMITS = MOST_TOTAL - LEAST_LOW + 2  # 0, and a limit for each total that Low or High may hold
+NUM_TOTALS = BONUS_FROM + 1  # higher upper totals are equivalent: the bonus is earned
+MOST_IN = POINTS.max(axis=(0, 1)).astype(np.int64)  # (12,) the most points that each box gives
+
+write_turn_values = TURN.write_turn_values
 
 # (4096, 11, 64) float64: the expected points to come before a turn, by the set of filled boxes (bit b: box b), the
-# limit and the upper total; NaN where there is no such card.
+# limit (`limit_of`) and the upper total; NaN where no such card exists.
 Table = NDArray[np.float64]
-
-
-@kernel(allocates=True)
-def upper_scores() -> NDArray[np.int64]:
-    """What a total of 0, 1, … 105 in Ones … Sixes counts, the bonus included."""
-    boxes = np.full(NUM_BOXES, OPEN, np.int8)
-    counted = np.empty(MOST_UPPER + 1, np.int64)
-    for points in range(len(counted)):
-        boxes[SIXES] = points
-        counted[points] = score(boxes)
-    return counted
 
 
 @kernel
@@ -93,8 +78,8 @@ def filled_set(boxes: NDArray[np.int8]) -> int:
 
 @kernel
 def limit_of(boxes: NDArray[np.int8]) -> int:
-    """What `boxes` (12,) leave to the one open box of Low and High: the points of the other less 20; 0 if that was
-    crossed out, or if both are open, or both filled."""
+    """The limit that one of Low and High sets to the other while that is open: its points less 20, or 0 if it was
+    crossed out. 0, too, if both are open or both are filled."""
     if (boxes[LOW] == OPEN) == (boxes[HIGH] == OPEN):
         return 0
     return max(0, int(max(boxes[LOW], boxes[HIGH])) - LEAST_LOW + 1)
@@ -102,156 +87,102 @@ def limit_of(boxes: NDArray[np.int8]) -> int:
 
 @kernel
 def write_card(filled: int, limit: int, boxes: NDArray[np.int8]) -> None:
-    """Write boxes (12,) with this set of filled ones and this limit, and 0 wherever points do not matter."""
+    """Write a card with these filled boxes and this limit into `boxes` (12,); 0 where the points do not matter."""
     for box in range(NUM_BOXES):
         boxes[box] = 0 if (filled >> box) & 1 else OPEN
     if limit > 0:
         boxes[LOW if boxes[HIGH] == OPEN else HIGH] = limit + LEAST_LOW - 1
 
 
-@kernel(allocates=True)
-def after_filling(box: int, points: int, boxes: NDArray[np.int8], filled: int, table: Table) -> NDArray[np.float64]:
-    """The points to come (64,), by the upper total, once `points` are written in an open `box` of `boxes` (12,)."""
-    boxes[box] = points
-    limit = limit_of(boxes)
-    boxes[box] = OPEN
-    later: NDArray[np.float64] = table[filled | 1 << box, limit]
-    return later
+@kernel
+def write_worth(state: Any, options: Any, first: int, table: Table, worth: NDArray[np.float64]) -> None:
+    """Write the points gained now and the expected points to come into `worth` (12, 31, L), if the seat to move writes
+    each number of points into each open box, for upper totals of `first`, `first` + 1, …, all up to 63."""
+    boxes = state["boxes"][state["player"]]
+    filled, upper = filled_set(boxes), upper_total(boxes)
+    for box in range(NUM_BOXES):
+        if boxes[box] == OPEN:
+            for points in range(NUM_POINTS):
+                if GIVES[box, points]:
+                    boxes[box] = points
+                    limit, added = limit_of(boxes), upper_total(boxes) - upper
+                    for lane in range(worth.shape[2]):
+                        total = first + lane
+                        gained = points + bonus(total + added) - bonus(total)
+                        later = table[filled | 1 << box, limit, min(total + added, BONUS_FROM)]
+                        worth[box, points, lane] = gained + later
+            boxes[box] = OPEN
 
 
 @kernel
-def fill_value(box: int, points: int, total: int, upper: NDArray[np.int64], later: NDArray[np.float64]) -> float:
-    """The points gained now, and expected `later` (64,), by filling `box` at an upper total of `total`."""
-    if box > SIXES:
-        return float(points + later[total])
-    return float(upper[total + points] - upper[total] + later[min(total + points, BONUS_FROM)])
+def write_worth_here(state: Any, options: Any, table: Table, worth: NDArray[np.float64]) -> None:
+    """The same into `worth` (12, 31, 1), for the upper total that the seat to move has."""
+    write_worth(state, options, known_total(state["boxes"][state["player"]]), table, worth)
 
 
-@kernel(allocates=True)
-def write_stops(
-    state: Any, options: Any, first: int, upper: NDArray[np.int64], table: Table, stops: NDArray[np.float64]
-) -> None:
-    """Write the value of ending the turn of the seat to move with each throw into `stops` (T, 252, L), by the throws
-    left and for upper totals of `first`, `first` + 1, …; `state` is used up."""
-    boxes = state["boxes"][state["player"]]
-    masks = np.empty((len(stops), NUM_THROWS, NUM_ACTIONS), np.int8)
-    points_of = np.empty((NUM_BOXES, NUM_THROWS), np.int8)
-    for throw in range(NUM_THROWS):
-        state["dice"][:] = THROWS[throw]
-        for left in range(len(stops)):
-            state["throws_left"] = left
-            legal_actions(state, options, masks[left, throw])
-        # Two loops: the compiler then knows which boxes are numbers.
-        for box in range(LOW_STRAIGHT):
-            points_of[box, throw] = points_in(box, state["dice"], boxes, options)
-        for box in range(LOW_STRAIGHT, NUM_BOXES):
-            points_of[box, throw] = points_in(box, state["dice"], boxes, options)
-    stops[:] = -np.inf
-    lanes = stops.shape[2]
-    filled = filled_set(boxes)
-    worth = np.empty((MOST_POINTS + 1, lanes))  # what the box gives, now and later, by the points written there
-    is_known = np.empty(MOST_POINTS + 1, np.bool_)
-    for box in range(NUM_BOXES):
-        if boxes[box] == OPEN:
-            is_known[:] = False
-            for throw in range(NUM_THROWS):
-                points = int(points_of[box, throw])
-                if not is_known[points]:
-                    is_known[points] = True
-                    later = after_filling(box, points, boxes, filled, table)
-                    for lane in range(lanes):
-                        worth[points, lane] = fill_value(box, points, first + lane, upper, later)
-                for left in range(len(stops)):
-                    if masks[left, throw, FILL + box]:
-                        for lane in range(lanes):
-                            stops[left, throw, lane] = max(stops[left, throw, lane], worth[points, lane])
+@kernel
+def known_total(boxes: NDArray[np.int8]) -> int:
+    """The upper total as far as it matters to the turns to come."""
+    return min(upper_total(boxes), BONUS_FROM)
+
+
+write_action_values = TURN.make_write_action_values(write_worth_here)
 
 
 @kernel(allocates=True)
 def solve_cards(cards: NDArray[np.int64], state: Any, options: Any, table: Table) -> None:
     """Write the value of each of `cards` (C, 2), given as filled set and limit, whose successors are in `table`."""
-    upper = upper_scores()
     for card in range(len(cards)):
         filled, limit = cards[card]
         most, rest = 0, 0
-        for box in range(SIXES + 1):
+        for box in range(LOW_STRAIGHT):  # Ones … Sixes
             if (filled >> box) & 1:
-                most += 5 * (box + 1)
+                most += MOST_IN[box]
             else:
-                rest += 5 * (box + 1)
-        # Totals from which the bonus is out of reach are worth the same: the highest of them stands for all.
+                rest += MOST_IN[box]
+        # All totals from which the bonus is out of reach have the same value. Only the highest of them is computed.
         most = min(most, BONUS_FROM)
         first = min(most, max(0, BONUS_FROM - 1 - rest))
-        stops = np.empty((THROWS_A_TURN, NUM_THROWS, most - first + 1))
-        values = np.empty((THROWS_A_TURN, NUM_SETS, most - first + 1))
+        worth = np.empty((NUM_BOXES, NUM_POINTS, most - first + 1))
+        values = np.empty(most - first + 1)
         write_card(filled, limit, state["boxes"][0])
-        write_stops(state, options, first, upper, table, stops)
-        solve_turn(stops, values)
-        table[filled, limit, first : most + 1] = values[THROWS_A_TURN - 1, NOTHING]
-        table[filled, limit, :first] = values[THROWS_A_TURN - 1, NOTHING, 0]
+        write_worth(state, options, first, table, worth)
+        write_turn_values(state, options, worth, values)
+        table[filled, limit, first : most + 1] = values
+        table[filled, limit, :first] = values[0]
 
 
 @kernel
 def number_contexts(states: Any, contexts: NDArray[np.int64]) -> None:
-    """Write a number for each of `states` (N,) into `contexts` (N,): the same where all but the dice is the same to
-    the seat to move."""
+    """Write a number for each of `states` (N,) into `contexts` (N,). It is the same where the states differ only in
+    the dice, or in what does not matter to the seat to move."""
     for i in range(len(states)):
         boxes = states[i]["boxes"][states[i]["player"]]
         card = filled_set(boxes) * NUM_LIMITS + limit_of(boxes)
-        total = min(upper_total(boxes), BONUS_FROM)
-        contexts[i] = (card * NUM_TOTALS + total) * THROWS_A_TURN + int(states[i]["throws_left"])
+        contexts[i] = (card * NUM_TOTALS + known_total(boxes)) * THROWS_A_TURN + int(states[i]["throws_left"])
 
 
-@kernel(allocates=True)
-def write_action_values(
-    states: Any,
-    contexts: NDArray[np.int64],
-    order: NDArray[np.int64],
-    options: Any,
-    table: Table,
-    room: Any,
-    values: NDArray[np.float64],
-) -> None:
-    """Write the value of each action in each of `states` (N,) into `values` (N, num_actions), -inf where it is not
-    legal. `order` (N,) brings equal `contexts` (N,) together; `room` (1,) is a state to work in."""
-    upper = upper_scores()
-    mask = np.empty(NUM_ACTIONS, np.int8)
-    stops, turn_values = np.empty((THROWS_A_TURN, NUM_THROWS, 1)), np.empty((THROWS_A_TURN, NUM_SETS, 1))
-    solved = -1  # the context that `turn_values` are of
-    values[:] = -np.inf
-    for i in order:
-        room[0] = states[i]
-        dice, boxes, left = states[i]["dice"], room[0]["boxes"][states[i]["player"]], int(states[i]["throws_left"])
-        so_far, total = score(boxes), min(upper_total(boxes), BONUS_FROM)
-        legal_actions(room[0], options, mask)
-        for box in range(NUM_BOXES):
-            if mask[FILL + box]:
-                points = points_in(box, dice, boxes, options)
-                later = after_filling(box, points, boxes, filled_set(boxes), table)
-                values[i, FILL + box] = so_far + fill_value(box, points, total, upper, later)
-        if left > 0:
-            if contexts[i] != solved:
-                write_stops(room[0], options, total, upper, table, stops[:left])
-                solve_turn(stops[:left], turn_values[:left])
-                solved = contexts[i]
-            for keep in range(FILL):
-                if mask[keep]:
-                    values[i, keep] = so_far + turn_values[left - 1, set_number(dice, keep), 0]
+@kernel
+def write_scores(states: Any, points: NDArray[np.float64]) -> None:
+    """Write the points so far of the seat to move in each of `states` (N,) into `points` (N,)."""
+    for i in range(len(states)):
+        points[i] = score(states[i]["boxes"][states[i]["player"]])
 
 
 @kernel
 def write_waiting_values(states: Any, seats: NDArray[np.int8], table: Table, values: NDArray[np.float64]) -> None:
-    """Write what each of `states` (N,) is worth to one of its `seats` (N,) before its next turn into `values` (N,)."""
+    """Write the expected final score of one of the `seats` (N,) of each of `states` (N,) into `values` (N,), as it is
+    before the next turn of that seat."""
     for i in range(len(states)):
         boxes = states[i]["boxes"][seats[i]]
-        values[i] = score(boxes) + table[filled_set(boxes), limit_of(boxes), min(upper_total(boxes), BONUS_FROM)]
+        values[i] = score(boxes) + table[filled_set(boxes), limit_of(boxes), known_total(boxes)]
 
 
 class YumValues:
-    """The expected final score of a seat that plays for points as well as can be, under one choice of options.
+    """The expected final score of a seat that plays optimally for points, under one choice of options.
 
     Attributes:
-        options: the options record. Other seats do not matter to these values.
+        options: the options record. These values do not depend on the number of players.
         table: (4096, 11, 64) float64, the expected points to come before a turn.
         start: the expected score of a whole game.
     """
@@ -261,11 +192,11 @@ class YumValues:
         self.start = float(table[0, 0, 0])
 
     def value(self, state: State, seat: int) -> float:
-        """The expected final score of `seat` in one state, whoever is to move; the final score once it is over."""
+        """The expected final score of `seat` in one state, whoever is to move; its score once the game is over."""
         return float(self.values(state.reshape(1), np.array([seat], np.int8))[0])
 
     def values(self, states: NDArray[np.void], seats: NDArray[np.int8]) -> NDArray[np.float64]:
-        """The same for one seat (N,) of each of many states (N,), as (N,) float64."""
+        """`value` of one seat (N,) in each of many states (N,), as (N,) float64."""
         values = np.empty(len(states))
         write_waiting_values(states, seats, self.table, values)
         moving = states["player"] == seats
@@ -274,7 +205,7 @@ class YumValues:
         return values
 
     def action_values(self, view: View) -> NDArray[np.float64]:
-        """The expected final score of the seat that decides for each action, if it plays its best from then on.
+        """The expected final score of the seat that decides after each action, if it plays optimally afterwards.
 
         Returns:
             (N, num_actions) float64, -inf where an action is not legal.
@@ -286,23 +217,24 @@ class YumValues:
 
     def _action_values(self, states: NDArray[np.void], options: Options) -> NDArray[np.float64]:
         values = np.empty((len(states), NUM_ACTIONS))
-        contexts = np.empty(len(states), np.int64)
+        contexts, points = np.empty(len(states), np.int64), np.empty(len(states))
         number_contexts(states, contexts)
-        order = np.argsort(contexts, kind="stable")
-        write_action_values(states, contexts, order, options, self.table, np.zeros(1, STATE), values)
+        values_by_context(write_action_values, states, contexts, options, self.table, values)
+        write_scores(states, points)
+        values += points[:, None]
         return values
 
 
 def solve(options: Options | None = None, *, folder: Path | None = None, threads: int | None = None) -> YumValues:
-    """Solve Yum for an options record (None: the defaults), or read the table that an earlier call left.
+    """Solve Yum for an options record, or read the table that an earlier call has saved.
 
-    It takes some seconds of each of two cores and 0.3 GiB of memory the first time.
+    The first call takes some seconds on two cores and 0.3 GiB of memory.
 
     Args:
-        options: as `Game.make_options` gives it.
-        folder: where tables are kept; None for the user's cache folder. A table of other options, or of other sources
-            than these, is not used but replaced.
-        threads: how many to solve with; None for as many as there are cores.
+        options: a record of `Game.make_options`; None for the default options.
+        folder: the folder of the saved tables; None for the user's cache folder. A table of other options or of other
+            sources is not used; it is replaced.
+        threads: the number of threads; None for one per core.
     """
     if options is None:
         options = GAME.make_options(1, {})
@@ -320,7 +252,7 @@ def solve(options: Options | None = None, *, folder: Path | None = None, threads
 
 
 def solve_table(options: Options, threads: int) -> Table:
-    """The table for these options, solved by that many threads."""
+    """Solve Yum for these options with so many threads; see `Table`."""
     alone = options.copy()
     alone["num_players"] = 1
     table = np.full((FULL + 1, NUM_LIMITS, NUM_TOTALS), np.nan)
@@ -343,12 +275,16 @@ def _choices(options: Options) -> dict[str, Value]:
 
 
 def _sources_digest() -> str:
-    """Changes whenever a table might."""
+    """A digest of all sources that a table comes from."""
     digest = hashlib.sha256()
     for module in (
         fivedice.envs.core.dice,
+        fivedice.envs.core.dice_lookup,
+        fivedice.envs.yum.lookup,
         fivedice.envs.yum.rules,
         fivedice.agents.games.exact_turn,
+        fivedice.agents.games.turn,
+        fivedice.agents.games.yum.turn,
         sys.modules[__name__],
     ):
         digest.update(Path(str(module.__file__)).read_bytes())
@@ -356,7 +292,7 @@ def _sources_digest() -> str:
 
 
 def _read(path: Path, card: str) -> Table | None:
-    """The table in a file that carries this `card`; None if there is no such file."""
+    """The table in a file with this `card`; None if there is no such file, or if it is damaged."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             table: Table = stored["table"]
@@ -371,19 +307,24 @@ def _write(path: Path, card: str, table: Table) -> None:
         np.savez_compressed(file, card=card, table=table)
 
 
-OPTIMAL = Optimal(GAME, solve)  # plays each seat for points
+OPTIMAL = Optimal(GAME, solve)  # each seat plays for points
+
+
+def is_solved(options: Options) -> bool:
+    """Whether the game is solved with these options: always."""
+    return True
 
 
 def optimum(options: Options) -> float:
-    """The highest expected points of a player, at a table of any size."""
+    """The highest expected points of a player, for any number of players."""
     return solve(options).start
 
 
 def point_values(options: Options) -> YumValues:
-    """The values that take the luck out of results, at a table of any size."""
+    """The values that remove the luck of the dice from results, for any number of players."""
     return solve(options)
 
 
 def in_words(options: Options) -> str:
-    """What a game is worth."""
+    """The value of a whole game, in a sentence."""
     return f"{optimum(options):.4f} points are the most that a player can expect in a game, playing for points alone."

@@ -78,7 +78,7 @@ def test_a_folder__where_a_checkpoint_is_asked_for_says_what_is_in_it(run: Run, 
     for arguments in (["info", folder], ["evaluate", "yum", folder, "random"], ["play", "--opponents", folder]):
         status, _, complained = run(*arguments)
         assert status == 2
-        assert f"{folder} is a folder; name a file in it, such as {folder}" in complained
+        assert f"{folder} is a folder; name a file in it, for example {folder}" in complained
 
 
 def test_train_help__explains_every_key(run: Run) -> None:
@@ -102,9 +102,9 @@ def test_train_help__explains_every_key(run: Run) -> None:
 def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoint: Path) -> None:
     status, said, _ = run("evaluate", "yum", checkpoint, "random", "--games", 6)
     assert status == 0
-    assert "3 seats, 6 games" in said
+    assert "3 players, 6 games" in said
     status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--num-players", 2)
-    assert (status, complained.startswith("fivedice: some plays Yum with 3 seats")) == (2, True)
+    assert (status, complained.startswith("fivedice: some plays Yum with 3 players")) == (2, True)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_tournament__shows_ratings_and_goes_on(run: Run, tmp_path: Path, no_pict
     assert re.search(r"greedy +\d+ ± \d+ +\d+\.\d\d ± \d+\.\d\d +\d+\.\d ± \d+\.\d %", said)
     assert re.search(r"^ *random +0 ", said, re.MULTILINE)
     assert "not distinguishable from" in said
-    assert "Yahtzee Jr., 2 seats, 40 games at each of 3 tables, seed 0" in said
+    assert "Yahtzee Jr., 2 players, 40 games for each of 3 combinations of policies, seed 0" in said
     assert {path.name for path in (tmp_path / "it").iterdir()} >= {"tournament.json", "standings.csv", "pairs.csv"}
     again = run(*command)
     assert again[1] == said
@@ -152,6 +152,10 @@ WRONG = {
     "too small": (given("train", "--n-envs", 0), r'"0" for --n-envs\. Must be >= 1'),
     "too large": (given("train", "--gamma", 2), r"--gamma\. Must be <= 1"),
     "no such choice": (given("train", "--reward", "wins"), r'"wins" for --reward\. Choose from: "win"'),
+    "an old key in a file": (
+        written('base = "greedy"'),
+        r"it\.toml: the setting 'base' is called 'prior' now",
+    ),
     "no such key in a file": (written("n_env = 4"), r"it\.toml: 'n_env' is not a known setting; did you mean 'n_envs'"),
     "no such key of a table in a file": (
         written("[opponents]\ncurent = 1.0"),
@@ -162,26 +166,26 @@ WRONG = {
     "a word for a table in a file": (written('opponents = "past"'), "opponents"),
     "a table for a number in a file": (written("[n_envs]\nmany = 1"), "n_envs"),
     "not TOML": (written("n_envs = = 3"), r"it\.toml.* Invalid value \(at line 1"),
-    "no such file": (given("train", "--config", "none.toml"), r"--config needs none\.toml, and there is no such file"),
+    "no such file": (given("train", "--config", "none.toml"), r"--config: the file none\.toml does not exist"),
     "no such configuration": (given("train", "--config", "yum-smok"), "'yum-smok' .*did you mean 'yum-smoke'"),
     "nothing to resume": (
         given("train", "--resume", "none"),
-        r"--resume needs none/config\.json, and there is no such",
+        r"--resume: the file none/config\.json does not exist",
     ),
     "batches that do not fit": (given("train", "--n-envs", 3), "batch_size=2048 does not divide the 96 decisions"),
     "no such game": (given("evaluate", "yam", "random"), "'yam' is not a known game; did you mean 'yum'"),
     "no such policy": (given("evaluate", "yum", "rndom"), "'rndom' is not a policy; use 'random', 'greedy'"),
-    "no policy": (given("evaluate", "yum"), "name at least one policy"),
-    "a contender twice": (given("tournament", "yum", "random", "random"), "'random' is named twice"),
-    "one contender": (given("tournament", "yum", "random"), "a tournament needs two contenders or more"),
+    "no policy": (given("evaluate", "yum"), "name at least one of random"),
+    "a contender twice": (given("tournament", "yum", "random", "random"), "'random' is listed twice"),
+    "one contender": (given("tournament", "yum", "random"), "a tournament needs at least two policies"),
     "no such contender": (given("tournament", "yum", "random", "gredy"), "'gredy' is not a policy; use 'random'"),
     "too few games": (
         given("tournament", "yum", "random", "greedy", "--games", 30),
-        "games=30 make 15 deals of dice, too few for intervals; use 40 or more",
+        "games=30 gives only 15 dice seeds, too few for intervals; use at least 40 games",
     ),
     "too few games by far": (
         given("tournament", "yum", "random", "greedy", "--games", 1),
-        "games=1 make 1 deal of dice",
+        "games=1 gives only 1 dice seed",
     ),
     "a policy that the game has not": (
         given("evaluate", "showdown_yahtzee", "optimal", "greedy"),
@@ -189,7 +193,7 @@ WRONG = {
     ),
     "runs in a file": (
         lambda folder: [*written("")(folder), "--runs", folder / "it.toml" / "runs"],
-        r"it\.toml is a file; name a folder for runs",
+        r"it\.toml is a file; choose another folder for runs",
     ),
     "a weight without end": (given("train", "--prior-logit", "inf"), "prior_logit=inf is not finite; use a number"),
     "a contender that cannot play": (
@@ -198,17 +202,17 @@ WRONG = {
     ),
     "an adviser without values": (
         given("play", "set_cubed", "--adviser", "random"),
-        "'random' does not tell what choices are worth in SET Cubed; use 'optimal' or a rollout as adviser",
+        "'random' has no action values in SET Cubed; use 'optimal' or a rollout as adviser",
     ),
-    "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is named twice"),
+    "a policy twice": (given("evaluate", "yum", "random", "random"), "'random' is listed twice"),
     "no such option": (given("evaluate", "yum", "random", "--options.zero", "free"), "did you mean 'zeros'"),
     "a prior without features": (
         given("train", "--game", "yum", "--prior", "greedy", "--prior-span", 1, "--prior-features"),
-        "greedy has no features of actions in Yum; use prior_features=False",
+        "greedy has no action features in Yum; use prior_features=False",
     ),
     "dice that are never kept": (
         given("train", "--game", "set_cubed", "--prior", "greedy", "--prior-span", 1, "--prior-keep-span", 1),
-        "no turn of SET Cubed has throws between which dice are kept; use prior_keep_span=0",
+        "SET Cubed has no keep actions; use prior_keep_span=0",
     ),
     "features alone, of none": (
         given("train", "--game", "set_cubed", "--prior", "greedy", "--prior-span", 1, "--features-only"),
@@ -216,21 +220,21 @@ WRONG = {
     ),
     "features without a prior": (
         given("train", "--game", "set_cubed", "--prior-features"),
-        "prior_span, prior_keep_span and prior_features say what is shown of a prior; use prior='greedy'",
+        "prior_span, prior_keep_span and prior_features need a prior; use prior='greedy'",
     ),
     "features of nothing": (
         given("train", "--game", "set_cubed", "--prior", "greedy", "--prior-features"),
-        "prior_features shows what actions that are near the best leave; say how near by prior_span",
+        "prior_features shows features of near-best actions only; set prior_span above 0, too",
     ),
     "no such file to start from": (
         given("train", "--start", "none.safetensors"),
-        r"there is no file none\.safetensors",
+        r"the file none\.safetensors does not exist",
     ),
-    "no such file to show": (given("info", "none.safetensors"), r"there is no file none\.safetensors"),
-    "no such seat": (given("play", "yum", "--seat", 2), "seat=2 is not at this table; use 0 to 1"),
+    "no such file to show": (given("info", "none.safetensors"), r"the file none\.safetensors does not exist"),
+    "no such seat": (given("play", "yum", "--seat", 2), "--seat 2 does not exist in a game with 2 players; use 0 to 1"),
     "too many rivals": (
         given("play", "--opponents", "random", "--opponents", "greedy"),
-        "names 2 policies for 1 other seat",
+        "lists 2 policies, but there is only 1 other seat; .* or play with --num-players 3",
     ),
 }
 
@@ -257,23 +261,30 @@ def test_play__explains_what_was_wrong_and_asks_again(run: Run) -> None:
     status, said, _ = run("play", "yum", "--seed", 4, typed=typed)
     assert status == 0
     for complaint in (
-        "99 is not one of your choices; type a number from the list, such as 0.",
-        "Nothing was typed; type a number from the list.",
-        "'fill' could be fill ",
-        "'Hello [red]there[/red]' is not one of your choices; type a number or words from the list, such as 0.",
-        "'²' is not one of your choices",
-        "'-1' is not one of your choices",
-        "'KEEP   nothing' is not one of your choices",
+        "99 is not a choice; type a number from the list (0).",
+        "You typed nothing; type a number from the list (0).",
+        "'fill' could mean fill ",
+        "'Hello [red]there[/red]' is not a choice; type a number from the list (0) or its words (keep none).",
+        "'²' is not a choice",
+        "'-1' is not a choice",
+        "'KEEP   nothing' is not a choice",
     ):
         assert complaint in said
     assert said.count("Your choice") == 8
+
+
+def test_play__a_question_mark_shows_how_to_answer(run: Run) -> None:
+    status, said, _ = run("play", "yum", "--seed", 4, typed="?\nhelp\nq\n")
+    assert status == 0
+    assert said.count("Type the number of a choice (0), its words (keep none), or a part of the words") == 2
+    assert said.count("Your choice") == 3
 
 
 @pytest.mark.parametrize("typed", ["q\n", "Q\n", "quit\n", "0\nq\n", "", "0\n"])
 def test_play__q_or_the_end_of_the_input_leaves(run: Run, typed: str) -> None:
     status, said, complained = run("play", "yum", "--seed", 4, typed=typed)
     assert (status, complained) == (0, "")
-    assert said.rstrip().endswith("You have left the table.")
+    assert said.rstrip().endswith("You have quit the game.")
 
 
 def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: Path) -> None:
@@ -290,7 +301,7 @@ def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: P
 def test_exploit__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
     status, _, complained = run("exploit", checkpoint)
     assert status == 2
-    assert complained == "fivedice: some plays Yum; only policies for Yahtzee Jr. can be computed"
+    assert complained == "fivedice: some plays Yum; exploit works for Yahtzee Jr. only"
 
 
 def test_evaluate__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
@@ -311,7 +322,7 @@ def test_train__a_refusal_leaves_the_name_free(run: Run, tmp_path: Path) -> None
     weights = [word for name in ("greedy", "current", "past", "random") for word in (f"--opponents.{name}", 0)]
     status, _, complained = run("train", "--runs", tmp_path, "--name", "it", *weights)
     assert status == 2
-    assert "every weight in opponents is 0" in complained
+    assert "all weights in opponents are 0" in complained
     assert not list(tmp_path.iterdir())
 
 
@@ -359,7 +370,7 @@ def test_info__writes_out_what_a_terminal_would_obey_and_tells_of_damage(run: Ru
     status, said, complained = run("info", path)
     assert status == 2
     assert "net_arch" in said
-    assert "it is damaged" in complained
+    assert "the file is damaged" in complained
 
 
 def test_names__are_no_markup(run: Run, checkpoint: Path, tmp_path: Path, no_pictures: None) -> None:
@@ -384,10 +395,10 @@ def test_tables__keep_names_in_a_narrow_terminal(run: Run, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("play", "yum", "--num-players", 1, "--opponents", "random"), "nobody else sits at a table of one seat"),
-        (("exploit", "rollout"), "a rollout cannot be computed"),
+        (("play", "yum", "--num-players", 1, "--opponents", "random"), "a game with one player has no opponents"),
+        (("exploit", "rollout"), "exploit does not work for a rollout"),
         (("evaluate", "yum", "", "random"), "'' is not a policy; use 'random'"),
-        (("evaluate", "yum", "rollout:greedy:-3", "random"), "games=-3 of each action cannot be played in a rollout"),
+        (("evaluate", "yum", "rollout:greedy:-3", "random"), "a rollout cannot simulate games=-3 of each action"),
     ],
 )
 def test_what_makes_no_sense__is_refused(run: Run, arguments: tuple[object, ...], expected: str) -> None:

@@ -28,19 +28,19 @@ from rich.console import Console
 from fivedice.agents import cli
 from fivedice.agents.cli import run as run_command
 from fivedice.agents.cli import terminal
-from fivedice.agents.evaluation import ranking, tournament
+from fivedice.agents.evaluation import ranking, schedule, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
 from fivedice.agents.policies import checkpoint
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, OfEachGame, RandomPolicy, is_solved, optimum
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.policies.registry import load, load_all, read_rollout
 from fivedice.agents.policies.rollout import RolloutPolicy
-from fivedice.agents.reports import evaluation, run_page, tables, tournament_page
+from fivedice.agents.reports import evaluation, run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.tables import breakdown_report, standings_report
 from fivedice.agents.training import folder as folder_of_runs
 from fivedice.agents.training import run as training_run
@@ -172,7 +172,7 @@ class Recorder:
     def _note(self, name: str, value: Any) -> None:
         if any(value is seen for seen in self._seen):
             self.told[name] = "seen before"
-        elif isinstance(value, tournament.Tournament):
+        elif isinstance(value, schedule.Tournament):
             self._seen.append(value)
             for part in fields(value):
                 self._note(f"{name}.{part.name}", getattr(value, part.name))
@@ -193,10 +193,10 @@ def described(value: Any) -> Any:
     if isinstance(value, CheckpointPolicy):
         return f"{value.name} {'likeliest' if value.deterministic else 'sampled'}"
     if isinstance(value, RolloutPolicy):
-        return f"rollout of {described(value.prior)}, {value.games}, {value.aim}"
-    if isinstance(value, (RandomPolicy, OfEachGame)):
+        return f"rollout of {described(value.base)}, {value.games}, {value.aim}"
+    if isinstance(value, (RandomPolicy, PerGamePolicy)):
         return value.name
-    if isinstance(value, tournament.Contender):
+    if isinstance(value, schedule.Contender):
         return (value.label, Path(value.name).name)
     if isinstance(value, Mapping):
         return {name: described(item) for name, item in value.items()}
@@ -209,7 +209,7 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
     "info": [(checkpoint, "read_card", {}), (cli.info, "load", None)],
     "train": [(run_command, "run", None)],
-    "report": [(run_page, "read_run", "the run"), (run_page, "write_report", [Path("page")])],
+    "report": [(run_data, "read_run", "the run"), (run_page, "write_report", [Path("page")])],
     "evaluate": [(cli.evaluate, "show_evaluation", None)],
     "tournament": [
         (tournament, "ask_once", None),
@@ -224,7 +224,7 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
 }
 YUM_OPTIONS = {"num_players": 2, "high_low": 0, "crossed_high": 0, "five_alike_full_house": 0, "zeros": 0}
 YUM_CHOICES = [["high_low", "either"], ["crossed_high", "blocks_low"], ["five_alike_full_house", False]]
-JR_TABLE = "Yahtzee Jr., 2 seats (must_score_most={}, tie_break=roll)"
+JR_TABLE = "Yahtzee Jr., 2 players (must_score_most={}, tie_break=roll)"
 PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that it comes to
     "list": ("", {}),
     "info": ("YUM3", {"read_card.path": "YUM3", "load.name": "YUM3", "load.deterministic": True}),
@@ -286,7 +286,7 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
         "",
         {
             "play_game.game": "yum",
-            "play_game.rivals": ["greedy"],
+            "play_game.opponents": ["greedy"],
             "play_game.console": "the console",
             "play_game.num_players": None,
             "play_game.seat": 0,
@@ -368,14 +368,14 @@ ARRIVES: dict[str, list[Arrives]] = {
         added("games", "--games 2", show_evaluation__games=2),
         added("num_players", "--num-players 4", show_evaluation__num_players=4),
         instead(
-            "seats",  # and options: those of the first checkpoint
+            "num_players",  # and options: those of the first checkpoint
             "yum random YUM3",
             show_evaluation__num_players=3,
             show_evaluation__options=TABLE_OF_FILE,
             show_evaluation__contenders={"random": "random", "some": "some likeliest"},
         ),
         instead(
-            "seats",  # as asked for, and only the options of the checkpoint
+            "num_players",  # as asked for, and only the options of the checkpoint
             "yum random YUM3 --num-players 1",
             show_evaluation__num_players=1,
             show_evaluation__options=TABLE_OF_FILE,
@@ -401,8 +401,8 @@ ARRIVES: dict[str, list[Arrives]] = {
         ),
         added("seed", "--seed 5", show_evaluation__seed=5),
         instead(
-            "sampled",
-            "yum random YUM3 --sampled",
+            "deterministic",
+            "yum random YUM3 --no-deterministic",
             show_evaluation__num_players=3,
             show_evaluation__options=TABLE_OF_FILE,
             show_evaluation__contenders={"random": "random", "some": "some sampled"},
@@ -450,8 +450,8 @@ ARRIVES: dict[str, list[Arrives]] = {
         added("seed", "--seed 5", ask_once__tournament__seed=5),
         added("workers", "--workers 6", play_tournament__workers=6),
         instead(
-            "sampled",
-            "yum random YUM3 --sampled",
+            "deterministic",
+            "yum random YUM3 --no-deterministic",
             ask_once__tournament__sampled=True,
             ask_once__tournament__num_players=3,
             ask_once__tournament__options=[*YUM_CHOICES, ["zeros", "free"]],
@@ -465,12 +465,12 @@ ARRIVES: dict[str, list[Arrives]] = {
     ],
     "play": [
         added("game", "set_cubed", play_game__game="set_cubed"),
-        added("opponents", "--opponents random", play_game__rivals=["random"]),
-        added("opponents", "--opponents random optimal", play_game__rivals=["random", "optimal"]),
+        added("opponents", "--opponents random", play_game__opponents=["random"]),
+        added("opponents", "--opponents random optimal", play_game__opponents=["random", "optimal"]),
         added(
             "opponents",
             "--opponents random YUM3",
-            play_game__rivals=["random", "some likeliest"],
+            play_game__opponents=["random", "some likeliest"],
             play_game__num_players=3,
             play_game__options=TABLE_OF_FILE,
         ),
@@ -844,7 +844,7 @@ def test_bounds__every_number_has_a_case() -> None:
     for command, function in COMMANDS.items():
         for name, parameter in inspect.signature(function).parameters.items():
             if any(word in str(parameter.annotation) for word in ("int,", "int |", "float")) and name != "options":
-                numbers.add(f"{command} --{name}")
+                numbers.add(f"{command} --{name.replace('_', '-')}")
     held = {" ".join([what.split()[0], what.split()[-1]]) for what in BOUNDS}
     assert held == numbers
 
@@ -875,11 +875,11 @@ def test_config__is_a_file_of_any_name_that_is_there(trained: Train, tmp_path: P
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[1, 2]", "it holds [1, 2] where settings by name are expected"),
+        ("[1, 2]", "expected settings by name, found [1, 2]"),
         ("{", "Expecting property name"),
         ('{"n_env": 3}', "'n_env' is not a known setting; did you mean 'n_envs'?"),
         ('{"opponents": {"curent": 1}}', "'curent' is not a known setting of opponents; did you mean 'current'?"),
-        ('{"opponents": 3}', "opponents is 3; use a table of weights, as [opponents]"),
+        ('{"opponents": 3}', "opponents is 3; write a table of weights, [opponents]"),
     ],
 )
 def test_resume__a_damaged_configuration_is_told(tried: Tried, tmp_path: Path, text: str, complaint: str) -> None:
@@ -948,7 +948,9 @@ def evaluated(
         **of_each,
     )
     played = deals if alone else deals * seats
-    title = f"{spec.title}, {seats} seat{'s' * (seats > 1)}, {played} games{'' if alone else ' a pairing'}, seed {seed}"
+    title = (
+        f"{spec.title}, {seats} player{'s' * (seats > 1)}, {played} games{'' if alone else ' per pairing'}, seed {seed}"
+    )
     best = optimum(spec, record)
     shown: list[Any] = [standings_report(standings, title=title, num_players=seats, optimum=best)]
     if sheet:
@@ -980,8 +982,11 @@ EVALUATIONS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("yum random YUM3", {"names": ("random", "YUM3"), "seats": 3, "zeros": "free"}),
     ],
     "seed": [("yum random greedy --seed 7", {"seed": 7})],
-    "sampled": [
-        ("yum random YUM3 --sampled", {"names": ("random", "YUM3"), "seats": 3, "zeros": "free", "sampled": True})
+    "deterministic": [
+        (
+            "yum random YUM3 --no-deterministic",
+            {"names": ("random", "YUM3"), "seats": 3, "zeros": "free", "sampled": True},
+        )
     ],
     "luck": [("yum random greedy --no-luck", {"luck": False})],
     "breakdown": [
@@ -1021,7 +1026,7 @@ def test_evaluate__each_flag_off_its_default_gives_other_figures(files: dict[str
         "options": evaluated("yum", TWO, luck=False, zeros="free"),
         "seats": evaluated("yum", TWO, luck=False, seats=3),
         "likeliest": evaluated("yum", [files["YUM3"]], luck=False, seats=3, zeros="free"),
-        "sampled": evaluated("yum", [files["YUM3"]], luck=False, seats=3, zeros="free", sampled=True),
+        "deterministic": evaluated("yum", [files["YUM3"]], luck=False, seats=3, zeros="free", sampled=True),
     }
     rows = [re.findall(r"\d+\.\d\d ± \d+\.\d\d", " ".join(said))[0] for said in plain.values()]
     assert len(set(rows)) == len(rows), rows
@@ -1045,10 +1050,10 @@ def test_evaluate__plot_draws_the_contenders_and_the_yardstick(
     drawn: list[Any] = []
     monkeypatch.setattr(evaluation, "draw_breakdown", lambda *told, **named: drawn.append((told, named)))
     said = run("evaluate", "yum", "greedy", "--games", 20, "--no-luck", "--plot", tmp_path / "it.svg")
-    assert lines(said) == [*evaluated("yum", ["greedy"], games=20, luck=False), f"Drawn: {tmp_path / 'it.svg'}"]
+    assert lines(said) == [*evaluated("yum", ["greedy"], games=20, luck=False), f"Plot: {tmp_path / 'it.svg'}"]
     (sheet, breakdowns, file), keywords = drawn[0]
     assert (sheet, list(breakdowns), file) == (score_sheet_of(YUM), ["greedy", "optimal"], tmp_path / "it.svg")
-    assert keywords == {"title": "Yum, 2 seats, 20 games, seed 0", "yardstick": "optimal"}
+    assert keywords == {"title": "Yum, 2 players, 20 games, seed 0", "yardstick": "optimal"}
 
 
 # An evaluation, with made-up standings
@@ -1095,15 +1100,15 @@ CONTENDERS: dict[str, Policy] = {"one": GREEDY, "two": RandomPolicy()}
 
 def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) -> None:
     said, _ = shown(MADE_UP, CONTENDERS)
-    points, wins = said.split("Share of the wins")
-    assert lines(points)[0] == "Yum, 2 seats, 12 games a pairing, seed 5"
+    points, wins = said.split("Win rate")
+    assert lines(points)[0] == "Yum, 2 players, 12 games per pairing, seed 5"
     assert "the exact optimum is 200.0000 points" in points
     assert cells(points, "one") == ["one", "150.25 ± 1.50", "75.1 %"]
     assert cells(points, "two") == ["two", "50.50 ± 2.25", "25.2 %"]
     assert cells(wins, "one") == ["one", "two", "62.5 ± 1.2 %"]
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %"]
     said, _ = shown(ADJUSTED, CONTENDERS)
-    points, wins = said.split("Share of the wins")
+    points, wins = said.split("Win rate")
     # 6 deals make 1.5, so 0.1 takes 225 times as many; 12 games are 6 deals.
     assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "2,700", "300"]
     assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "6,100", "75"]
@@ -1114,10 +1119,10 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
 @pytest.mark.parametrize(
     ("game", "contenders", "seats", "title"),
     [
-        (YUM, CONTENDERS, 1, "Yum, 1 seat, 12 games, seed 5"),
-        (YUM, CONTENDERS, 3, "Yum, 3 seats, 12 games a pairing, seed 5"),
-        (YUM, {"one": GREEDY}, 3, "Yum, 3 seats, 12 games, seed 5"),
-        (YAHTZEE_JR, CONTENDERS, 4, "Yahtzee Jr., 4 seats, 12 games a pairing, seed 5"),
+        (YUM, CONTENDERS, 1, "Yum, 1 player, 12 games, seed 5"),
+        (YUM, CONTENDERS, 3, "Yum, 3 players, 12 games per pairing, seed 5"),
+        (YUM, {"one": GREEDY}, 3, "Yum, 3 players, 12 games, seed 5"),
+        (YAHTZEE_JR, CONTENDERS, 4, "Yahtzee Jr., 4 players, 12 games per pairing, seed 5"),
     ],
 )
 def test_show_evaluation__its_title_says_what_was_played(
@@ -1222,11 +1227,11 @@ def without_pictures() -> Iterator[None]:
         yield
 
 
-@shows("tournament", "game", "policies", "games", "num_players", "seed", "sampled", "out", "options", "workers")
+@shows("tournament", "game", "policies", "games", "num_players", "seed", "deterministic", "out", "options", "workers")
 def test_tournament__each_parameter_is_seen_in_its_results(
     run: Run, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_pictures: None
 ) -> None:
-    settings = {"game": "yahtzee_jr", "seats": 2, "seed": 0, "sampled": False, "games_a_table": 40}
+    settings = {"game": "yahtzee_jr", "seats": 2, "seed": 0, "sampled": False, "games_per_combination": 40}
 
     def results(*words: object, game: str = "yahtzee_jr", folder: str | None = None) -> tuple[dict[str, Any], str]:
         said = run("tournament", game, *words)
@@ -1240,7 +1245,7 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     plain, said = results("random", "greedy", *few)
     assert {name: plain[name] for name in settings} == settings
     assert plain["names"] == ["greedy", "random"]
-    assert "Yahtzee Jr., 2 seats, 40 games at each of 1 table, seed 0" in said
+    assert "Yahtzee Jr., 2 players, 40 games for one combination of policies, seed 0" in said
     assert (
         "Written: tournaments/yahtzee_jr-2-players/tournament.json, tournaments/yahtzee_jr-2-players/standings" in said
     )
@@ -1248,18 +1253,18 @@ def test_tournament__each_parameter_is_seen_in_its_results(
     assert (seeded["seed"], said.count("seed 9")) == (9, 1)
     assert seeded["points"] != plain["points"]
     chosen, said = results("random", "greedy", *few, "--options.must_score_most", False, "--out", "b", folder="b")
-    assert "Yahtzee Jr., 2 seats, must_score_most=False, 40 games" in said
+    assert "Yahtzee Jr., 2 players, must_score_most=False, 40 games" in said
     assert chosen["points"] != plain["points"]
     three, said = results("random", "greedy", "--games", 150, "--num-players", 3, "--out", "c", folder="c")
-    assert (three["seats"], three["games_a_table"]) == (3, 150)
-    assert "Yahtzee Jr., 3 seats, 150 games at each of 2 tables" in said
+    assert (three["seats"], three["games_per_combination"]) == (3, 150)
+    assert "Yahtzee Jr., 3 players, 150 games for each of 2 combinations" in said
     likeliest, said = results(files["JR"], "random", *few, "--out", "d", folder="d")
     assert likeliest["names"] == ["plain", "random"]
-    sampled, _ = results(files["JR"], "random", *few, "--out", "e", "--sampled", folder="e")
+    sampled, _ = results(files["JR"], "random", *few, "--out", "e", "--no-deterministic", folder="e")
     assert (likeliest["sampled"], sampled["sampled"]) == (False, True)
     assert sampled["points"] != likeliest["points"]
     _, said = results("random", "greedy", *few, "--out", "f", game="yum", folder="f")
-    assert "Yum, 2 seats, 40 games" in said
+    assert "Yum, 2 players, 40 games" in said
     processes: list[int] = []
 
     class Pool:
@@ -1277,10 +1282,10 @@ def test_tournament__each_parameter_is_seen_in_its_results(
             """Nothing waits."""
 
     monkeypatch.setattr(tournament, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(tournament, "PART", 10)
+    monkeypatch.setattr(schedule, "PART", 10)
     more, _ = results("random", "greedy", "--games", 80, "--workers", 3, "--out", "g", folder="g")
     assert processes == [3]
-    assert more["games_a_table"] == 80
+    assert more["games_per_combination"] == 80
     alone, _ = results("random", "greedy", "--games", 80, "--out", "h", folder="h")
     assert alone == more
 
@@ -1332,14 +1337,14 @@ def test_exploit__says_of_each_policy_and_boards_whether_it_is_exact(
         "STANDARD": (None, "points", "names", "all"),
     }
     is_exact = boards in exact[policy] if is_file else True
-    similar = f"exact for {file.stem} with similar boards shown to it as one; a drawn game counts half"
+    similar = f"exact, if {file.stem} is shown similar boards as the same board; a draw counts as half a win"
     told = " ".join(said.split())
-    assert ("% exact; a drawn game counts half" in told, similar in told) == (is_exact, not is_exact)
-    assert told.startswith("Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll) wins ")
-    assert told.endswith("12,345 boards before a turn, 678 decisions")
-    name = "perfect play against itself"
+    assert ("% exact; a draw counts as half a win" in told, similar in told) == (is_exact, not is_exact)
+    assert told.startswith("Yahtzee Jr., 2 players (must_score_most=True, tie_break=roll) win rate of ")
+    assert told.endswith("computed from 12,345 boards at the start of a turn and 678 decisions")
+    name = "optimal play against itself"
     assert cells(said, name) == [name, "53.00 %", "48.00 %", "50.50 %"]
-    name = f"{file.stem} against perfect play"
+    name = f"{file.stem} against optimal play"
     assert cells(said, name) == [name, "52.00 %", "46.00 %", "49.00 %"]
     name = f"{file.stem} against its best response"
     assert cells(said, name) == [name, "51.25 %", "45.25 %", "48.25 %"]
@@ -1364,7 +1369,7 @@ def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pyte
         shown = (found.perfect, found.against_equilibrium, found.against_best_response)
         figures.append([f"{100 * share:.2f} %" for wins in shown for share in (*wins, wins.mean())])
         assert re.findall(r"\d+\.\d\d %", said) == figures[-1]
-        assert f"{found.num_boards} boards before a turn, {found.num_decisions:,} decisions" in said
+        assert f"{found.num_boards} boards at the start of a turn and {found.num_decisions:,} decisions" in said
         assert f"must_score_most={must}" in said
     assert len(set(map(tuple, figures[:3]))) == 3
 
@@ -1373,7 +1378,7 @@ def test_exploit__each_parameter_changes_the_figures(run: Run, monkeypatch: pyte
 def test_solve__says_the_table_and_its_value(run: Run) -> None:
     most = "points are the most that a player can expect in a game"
     table = "high_low=either, crossed_high=blocks_low, five_alike_full_house=False"
-    yum = f"Yum, {{}} seats ({table}, zeros={{}}):"
+    yum = f"Yum, {{}} players ({table}, zeros={{}}):"
     assert lines(run("solve")) == [yum.format(2, "forced"), f"169.8765 {most}, playing for points alone."]
     assert lines(run("solve", "--num-players", 3)) == [
         yum.format(3, "forced"),
@@ -1383,13 +1388,14 @@ def test_solve__says_the_table_and_its_value(run: Run) -> None:
     assert lines(free) == [yum.format(2, "free"), f"174.9642 {most}, playing for points alone."]
     alone = run("solve", "yahtzee_jr", "--num-players", 1)
     assert lines(alone) == [
-        "Yahtzee Jr., 1 seat (must_score_most=True, tie_break=roll):",
+        "Yahtzee Jr., 1 player (must_score_most=True, tie_break=roll):",
         f"19.3928 {most}.",
     ]
     said = " ".join(run("solve", "yahtzee_jr").split())
     assert said == (
-        "Yahtzee Jr., 2 seats (must_score_most=True, tie_break=roll): 53.1554 % is the chance of the seat that moves "
-        "first to win if both play perfectly, and so 46.8446 % that of the other; a drawn game counts as half a win."
+        "Yahtzee Jr., 2 players (must_score_most=True, tie_break=roll): If both seats play optimally, the seat that "
+        "moves first wins with a probability of 53.1554 % and the other seat with 46.8446 %. A drawn game counts as "
+        "half a win."
     )
 
 
@@ -1420,8 +1426,8 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     config = json.loads((folder / CONFIG).read_text())
     assert {name: config[name] for name in SMALL} == SMALL
     assert (config["seed"], config["options"]) == (3, {"must_score_most": False})
-    assert lines(said)[0] == f"Yahtzee Jr., 2 seats, reward win: {folder}"
-    assert f"Yahtzee Jr., 2 seats, 6 games a pairing, seed {3 + run_command.FINAL_SEED}" in said
+    assert lines(said)[0] == f"Yahtzee Jr., 2 players, reward win: {folder}"
+    assert f"Yahtzee Jr., 2 players, 6 games per pairing, seed {3 + run_command.FINAL_SEED}" in said
     assert f"Play against it:  fivedice play yahtzee_jr --opponents '{folder / 'best.safetensors'}'" in said
     assert read_card(folder / "last.safetensors")["steps"] == 64
     run("train", "--resume", folder, "--total-timesteps", 128)
@@ -1438,7 +1444,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     assert lines(said)[0] == "else/where/report.html"
     assert sorted(lines(said)) == sorted(str(path) for path in Path("else/where").iterdir())
     page = Path("else/where/report.html").read_text()
-    assert "in 21 games of seed" in page
+    assert "in self-play: 21 games, seed" in page
     assert "<h1>Yahtzee Jr.: my run</h1>" in page
     assert not (folder / "report").exists()
 
@@ -1490,11 +1496,12 @@ class Stopped:
     """A training run that was stopped."""
 
     told: ClassVar[list[Any]] = []
-    num_players, game, steps, interval = 2, YUM, 12_345, 0
+    num_players, game, steps, interval, is_finished = 2, YUM, 12_345, 0, False
     env = SimpleNamespace(table=SimpleNamespace(batch=SimpleNamespace(reward="margin")))
 
     def __init__(self, *arguments: Any) -> None:
         self.told.append(arguments)
+        self.folder = arguments[1]
 
     def learn(self) -> bool:
         return False
@@ -1512,7 +1519,7 @@ def test_run__that_is_stopped_says_how_to_go_on(
     said = run("train", *words)
     folder = Path("my runs/yum")
     assert lines(said) == [
-        f"Yum, 2 seats, reward margin: {folder}",
+        f"Yum, 2 players, reward margin: {folder}",
         f"Stopped after 12,345 decisions; continue with: fivedice train --resume '{folder}'",
     ]
     config, where, _, best, start = Stopped.told.pop()
@@ -1520,13 +1527,14 @@ def test_run__that_is_stopped_says_how_to_go_on(
     assert checked == [3]
     assert best == pytest.approx(174.9642, abs=1e-4)
     assert json.loads((folder / CONFIG).read_text()) == json.loads(json.dumps(asdict(config), default=str))
+    (folder / "resume.safetensors").touch()
     assert lines(run("train", "--resume", folder, "--n-epochs", 9))[:2] == ["Note: one.", "Note: other."]
     assert Stopped.told.pop()[4] is None  # a run that goes on begins from nothing else
     assert json.loads((folder / CONFIG).read_text())["n_epochs"] == 9
     for steps, status in ((12_344, 2), (12_345, 0)):
         found = tried("train", "--resume", folder, "--total-timesteps", steps)
         assert found[0] == status
-        assert (f"total_timesteps={steps} is less" in found[2]) == (status == 2)
+        assert (f"more than total_timesteps={steps}" in found[2]) == (status == 2)
     for name, value in (("seed", 2), ("name", "other"), ("runs", "other")):
         status, _, complained = tried("train", "--resume", folder, f"--{name}", value)
         assert (status, f"leave out --{name}, or start a new run" in complained) == (2, True)
@@ -1564,7 +1572,7 @@ def test_list__every_word_is_that_of_its_game(run: Run, monkeypatch: pytest.Monk
         "prices | 4,5, or 2 from 1 to 8 | what is paid",
     ]
     assert " ".join(shown[:-4]) == (
-        "made_up: Made Up!, 2 to 7 seats, 5 by default "
+        "made_up: Made Up!, 2 to 7 players, 5 by default "
         "ids fivedice/made_up-v6 (PettingZoo), fivedice/MadeUp-v6 (Gymnasium)"
     )
 
@@ -1608,7 +1616,7 @@ def test_info__every_row_is_that_of_the_card(run: Run, monkeypatch: pytest.Monke
 
 # Play
 
-PROMPT = "Your choice, by number or in words (q to leave): "
+PROMPT = "Your choice, by number or in words (? for help, q to quit): "
 
 
 @dataclass
@@ -1674,7 +1682,7 @@ def scripted(
     _, won = batch.results(batch.all_rows)
     script.won = bool(won[0, seat])
     script.end = [*told, *lines(game.render(batch.states[0], batch.options))]
-    script.end.append("You won!" if script.won else "You did not win this time.")
+    script.end.append("You won!" if script.won else "You did not win.")
     return script
 
 
@@ -1753,10 +1761,8 @@ PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
 def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View], NDArray[np.float64]]:
     """What an adviser of this name should say, asked of its own module."""
     if name.startswith("rollout"):
-        prior, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[
-            name
-        ]
-        return RolloutPolicy(prior, games, aim).action_values
+        base, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[name]
+        return RolloutPolicy(base, games, aim).action_values
     if name == "greedy":
         values: Callable[[View], NDArray[np.float64]] = importlib.import_module(
             f"fivedice.agents.games.{game.name}.greedy"
@@ -1803,7 +1809,7 @@ def test_play__the_end_tells_the_person_s_own_win(run: Run, seat: int, seed: int
     script = scripted(YAHTZEE_JR, {1 - seat: GREEDY}, seat=seat, seed=seed)
     said = run("play", "yahtzee_jr", "--seat", seat, "--seed", seed, typed="\n".join(script.typed) + "\n")
     winners = next(line for line in reversed(lines(said)) if "won by" in line)
-    assert lines(said)[-1] == ("You won!" if f"player_{seat}" in winners else "You did not win this time.")
+    assert lines(said)[-1] == ("You won!" if f"player_{seat}" in winners else "You did not win.")
 
 
 @pytest.mark.parametrize("won", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (1, 0, 1)])
@@ -1819,7 +1825,7 @@ def test_play__the_last_words_are_those_for_the_seat(
     terminal.play_game(game, [RandomPolicy()], console, num_players=3, seat=seat, seed=1, options={"max_turns": 1})
     said = lines(console.file.getvalue())  # type: ignore[attr-defined]
     assert said[0] == f"You are player_{seat}."
-    assert said[-1] == ("You won!" if won[seat] else "You did not win this time.")
+    assert said[-1] == ("You won!" if won[seat] else "You did not win.")
 
 
 @pytest.mark.parametrize("players", [1, 2, 3, 4])
@@ -1840,11 +1846,17 @@ def test_play__takes_one_rival_or_one_for_each_other_seat(players: int, monkeypa
             game()
             assert f"You are player_{players - 1}." in console.file.getvalue()  # type: ignore[attr-defined]
         else:
-            others = "1 other seat;" if players == 2 else f"{players - 1} other seats;"
-            with pytest.raises(ValueError, match=f"--opponents names {rivals} policies for {others} give one for each"):
+            others = "is only 1 other seat" if players == 2 else f"are {players - 1} other seats"
+            more = f", or play with --num-players {rivals + 1}" if rivals < 4 else ""
+            expected = (
+                f"--opponents lists {rivals} policies, but there {others}; list one for all or one for each{more}"
+            )
+            with pytest.raises(ValueError, match=f"^{expected}$"):
                 game()
     for seat in (-1, players):
-        with pytest.raises(ValueError, match=f"seat={seat} is not at this table; use 0 to {players - 1}"):
+        with pytest.raises(
+            ValueError, match=f"--seat {seat} does not exist in a game with {players} players; use 0 to"
+        ):
             terminal.play_game(YAHTZEE_JR, [RandomPolicy()], Console(), num_players=players, seat=seat)
 
 
@@ -1883,9 +1895,14 @@ def test_find_adviser__is_the_one_asked_for_or_the_best_there_is(
     [
         ("set_cubed", None, "optimal", "SET Cubed is not solved"),
         ("yahtzee_jr", 3, "optimal", "Yahtzee Jr. is not solved for 3 seats"),
-        ("yum", None, "random", "'random' does not tell what choices are worth in Yum; use 'optimal' or a rollout"),
-        ("yum", None, "YUM3", "does not tell what choices are worth in Yum"),
-        ("yum", 3, "rollout:YUM3:5", "some plays Yum with 3 seats .*zeros='free'.*, not Yum with 3 seats .*'forced'"),
+        ("yum", None, "random", "'random' has no action values in Yum; use 'optimal' or a rollout"),
+        ("yum", None, "YUM3", "has no action values in Yum"),
+        (
+            "yum",
+            3,
+            "rollout:YUM3:5",
+            "some plays Yum with 3 players .*zeros='free'.*, not Yum with 3 players .*'forced'",
+        ),
         ("yum", None, "nobody", "'nobody' is not a policy"),
     ],
 )
@@ -1905,27 +1922,27 @@ ANSWERS: dict[str, int | str] = {
     "2": 2,
     "007": 7,
     "12": 12,
-    "3": "3 is not one of your choices; type a number from the list, such as 0.",
-    "13": "13 is not one of your choices; type a number from the list, such as 0.",
-    "14": "14 is not one of your choices; type a number from the list, such as 0.",
-    "999999999": "999999999 is not one of your choices; type a number from the list, such as 0.",
-    "1234567890": "'1234567890' is not one of your choices; type a number or words from the list, such as 0.",
-    "": "Nothing was typed; type a number from the list.",
-    "   ": "Nothing was typed; type a number from the list.",
+    "3": "3 is not a choice; type a number from the list (0).",
+    "13": "13 is not a choice; type a number from the list (0).",
+    "14": "14 is not a choice; type a number from the list (0).",
+    "999999999": "999999999 is not a choice; type a number from the list (0).",
+    "1234567890": "'1234567890' is not a choice; type a number from the list (0) or its words (keep none).",
+    "": "You typed nothing; type a number from the list (0).",
+    "   ": "You typed nothing; type a number from the list (0).",
     "keep none": 0,
     "NONE": 0,
     "keep 5": 1,  # exactly, though others have these words too
     " keep   5 5 ": 4,
     "Fill LOW": 7,
     "straight": 8,
-    "15": "15 is not one of your choices; type a number from the list, such as 0.",
+    "15": "15 is not a choice; type a number from the list (0).",
     ": 15": 12,
     "fill Low S": 8,
-    "low": "'low' could be fill Low or fill Low Straight; say which.",
-    "keep": "'keep' could be keep none or keep 5 or keep 5 5; say which.",
-    "High": "'High' is not one of your choices; type a number or words from the list, such as 0.",
-    "-1": "'-1' is not one of your choices; type a number or words from the list, such as 0.",
-    "1.0": "'1.0' is not one of your choices; type a number or words from the list, such as 0.",
+    "low": "'low' could mean fill Low or fill Low Straight; type more of the words.",
+    "keep": "'keep' could mean keep none or keep 5 or keep 5 5; type more of the words.",
+    "High": "'High' is not a choice; type a number from the list (0) or its words (keep none).",
+    "-1": "'-1' is not a choice; type a number from the list (0) or its words (keep none).",
+    "1.0": "'1.0' is not a choice; type a number from the list (0) or its words (keep none).",
 }
 
 
@@ -2031,7 +2048,7 @@ def test_read_rollout__in_parts(name: str, expected: tuple[str, int, str]) -> No
 
 @pytest.mark.parametrize("name", ["rollout:", "rollout::5", "rollout:random:", "rollout::win", "rollout:a::3"])
 def test_read_rollout__that_ends_in_the_middle_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"'{name}' ends in the middle; name a rollout as rollout:BASE:GAMES"):
+    with pytest.raises(ValueError, match=f"'{name}' is incomplete; name a rollout as rollout:BASE:GAMES"):
         read_rollout(name)
 
 
@@ -2062,7 +2079,7 @@ def test_load_all__names_tell_policies_apart(tmp_path: Path, files: dict[str, Pa
     ]
     assert list(load_all([str(one), "random"])) == ["x", "random"]
     for twice in (["random", "greedy", "random"], [str(one), str(two), str(one)]):
-        with pytest.raises(ValueError, match=f"{twice[0]!r} is named twice; name each policy once"):
+        with pytest.raises(ValueError, match=f"{twice[0]!r} is listed twice; list each policy once"):
             load_all(twice)
 
 
@@ -2084,10 +2101,10 @@ def test_random_policy__every_legal_action_has_its_share_of_the_random_number() 
     legal = [np.flatnonzero(mask) for mask in view.masks]
     expected = [actions[int(uniforms * len(actions))] for actions, uniforms in zip(legal, view.uniforms, strict=True)]
     assert policy.act(view).tolist() == expected
-    chances = policy.chances(view)
+    probabilities = policy.action_probabilities(view)
     for row, actions in enumerate(legal):
-        assert np.flatnonzero(chances[row]).tolist() == actions.tolist()
-        assert chances[row, actions] == pytest.approx(1 / len(actions))
+        assert np.flatnonzero(probabilities[row]).tolist() == actions.tolist()
+        assert probabilities[row, actions] == pytest.approx(1 / len(actions))
 
 
 @pytest.mark.parametrize(
@@ -2129,12 +2146,12 @@ def test_baselines__know_what_is_solved(
         (
             ModuleNotFoundError("no", name="matplotlib"),
             2,
-            "fivedice: this needs matplotlib, which comes with: pip install 'fivedice[plot]'\n",
+            "fivedice: this command needs matplotlib; install it by: pip install 'fivedice[plot]'\n",
         ),
         (
             ModuleNotFoundError("no", name="torch"),
             2,
-            "fivedice: this needs torch, which comes with: pip install 'fivedice[train]'\n",
+            "fivedice: this command needs torch; install it by: pip install 'fivedice[train]'\n",
         ),
     ],
 )
@@ -2194,7 +2211,7 @@ def test_command__refuses_at_once_without_a_package_that_it_needs(
     arguments = [str(files.get(word, word)) for word in words.split()]
     command, *rest = arguments
     with pytest.raises(
-        ValueError, match=re.escape(f"this needs {module}, which comes with: pip install 'fivedice[{extra}]'")
+        ValueError, match=re.escape(f"this command needs {module}; install it by: pip install 'fivedice[{extra}]'")
     ):
         COMMANDS[command](*([Path(rest[0])] if command == "report" else rest))
 

@@ -16,7 +16,8 @@ from fivedice.agents.evaluation import ratings as module
 from fivedice.agents.evaluation.match import Estimate, Z
 from fivedice.agents.evaluation.ranking import Ranking, finished_ahead, places, rank
 from fivedice.agents.evaluation.ratings import DRAWN, POINTS, Ratings, fit, rate
-from fivedice.agents.evaluation.tournament import Contender, Results, Tournament
+from fivedice.agents.evaluation.schedule import Contender, Tournament
+from fivedice.agents.evaluation.tournament import Results
 
 NORMAL = statistics.NormalDist().inv_cdf(0.975)
 SAMPLES = {

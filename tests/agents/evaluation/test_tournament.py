@@ -19,17 +19,11 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
+from fivedice.agents.evaluation import schedule
 from fivedice.agents.evaluation import tournament as module
 from fivedice.agents.evaluation.ranking import Ranking, rank
-from fivedice.agents.evaluation.tournament import (
-    Contender,
-    Part,
-    Tournament,
-    contender,
-    play_part,
-    play_tournament,
-    seating,
-)
+from fivedice.agents.evaluation.schedule import Contender, Part, Tournament, contender, seating
+from fivedice.agents.evaluation.tournament import play_part, play_tournament
 from fivedice.agents.policies.baselines import RandomPolicy
 from fivedice.agents.reports.tournament_page import PAIRS, RESULTS, STANDINGS, results_dict, title, write_results
 from fivedice.envs import load_game
@@ -103,7 +97,7 @@ def test_tables__are_all_compositions(count: int, seats: int, tables: list[tuple
 def test_seating__orders_round_the_table_take_turns_from_deal_to_deal(seats: int) -> None:
     every = math.factorial(seats - 1)
     firsts = [tuple(deal[0]) for deal in seating(Part(tuple(range(seats)), 0, 3 * every)).tolist()]
-    assert firsts == 3 * module.orders_round(seats)
+    assert firsts == 3 * schedule.orders_round(seats)
     assert len(set(firsts)) == every
     assert all(sorted(order) == list(range(seats)) and order[0] == 0 for order in firsts)
 
@@ -197,7 +191,7 @@ def test_resume__more_games_and_more_contenders_keep_what_is_there(
     after = play_tournament(more, tmp_path, progress=told.append, note=notes.append)
     np.testing.assert_array_equal(after[0].points[:30], before.points)
     longer = tmp_path / "parts" / f"{TWO.key(Part((0, 1), 20, 30))}.safetensors"
-    assert notes == [f"{longer} holds another number of games: its games are played anew"]
+    assert notes == [f"{longer} has another number of games; its games will be played again"]
     assert sum(told) == more.num_games == 3 * 120
     # Of the two parts the second was of ten deals and is of twenty now; there are two more tables of three parts.
     assert counted.calls == 2 + 2 * 3
@@ -242,7 +236,7 @@ def test_part__that_is_damaged_is_told_and_played_anew(tmp_path: Path, harm: str
         save_file(tensors, path, metadata=metadata)
     notes: list[str] = []
     again = play_tournament(TWO, tmp_path, note=notes.append)
-    assert notes == [f"{path} is damaged: its games are played anew"]
+    assert notes == [f"{path} is damaged; its games will be played again"]
     assert digests(tmp_path) == before
     np.testing.assert_array_equal(straight[0].points, again[0].points)
 
@@ -254,15 +248,15 @@ def test_contender__that_has_changed_plays_anew_and_is_told(tmp_path: Path) -> N
         TWO, contenders=(TWO.contenders[0], replace(TWO.contenders[1], digest=f"{TWO.contenders[1].digest}x"))
     )
     notes: list[str] = []
-    with pytest.raises(ValueError, match="greedy has changed while the tournament was played; start it again"):
+    with pytest.raises(ValueError, match="greedy has changed during the tournament; start the tournament again"):
         play_tournament(changed, tmp_path, note=notes.append)
-    assert notes == [f"greedy has changed since it played in {tmp_path}: its games are played anew"]
+    assert notes == [f"greedy has changed since its games in {tmp_path}; they will be played again"]
     assert digests(tmp_path) == before
 
 
 def of_version(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tournaments think that the games' rules are of another version."""
-    monkeypatch.setattr(module, "load_game", lambda name: replace(load_game(name), version=version))
+    monkeypatch.setattr(schedule, "load_game", lambda name: replace(load_game(name), version=version))
 
 
 # Another value of each field of a tournament, of a contender and of a part; None for those on which no game depends.
@@ -326,14 +320,14 @@ def test_digest__of_a_policy_follows_all_that_it_plays_by(tmp_path: Path, monkey
         f"rollout:{path}:8:win",
     ]
     names += ["rollout:random:8", "rollout:greedy:8"]
-    before = [module.policy_digest(name) for name in names]
+    before = [schedule.policy_digest(name) for name in names]
     path.write_bytes(b"other")
-    after = [module.policy_digest(name) for name in names]
+    after = [schedule.policy_digest(name) for name in names]
     assert len({*before, *after}) == 9 + 4
     assert [str(path) in name for name in names] == [one != other for one, other in zip(before, after, strict=True)]
-    assert module.policy_digest("rollout") == module.policy_digest("rollout:greedy:64:points")
-    monkeypatch.setattr(module.metadata, "version", lambda package: f"{package} 99")
-    newer = [module.policy_digest(name) for name in names]
+    assert schedule.policy_digest("rollout") == schedule.policy_digest("rollout:greedy:64:points")
+    monkeypatch.setattr(schedule.metadata, "version", lambda package: f"{package} 99")
+    newer = [schedule.policy_digest(name) for name in names]
     assert [name != str(path) for name in names] == [one != other for one, other in zip(after, newer, strict=True)]
     assert contender("label", "greedy") == Contender("label", "greedy", newer[1])
 
@@ -354,11 +348,11 @@ def test_folder__is_refused_for_each_thing_in_which_it_differs(tmp_path: Path, m
         others = json.loads(settings)
         others["tournament"][name] = "another"
         (tmp_path / module.SETTINGS).write_text(json.dumps(others))
-        with pytest.raises(ValueError, match=f"holds a tournament with {name} 'another', not "):
+        with pytest.raises(ValueError, match=f"contains a tournament with {name} 'another', not "):
             module.claim(TWO, tmp_path)
         del others["tournament"][name]
         (tmp_path / module.SETTINGS).write_text(json.dumps(others))
-        with pytest.raises(ValueError, match=f"holds a tournament with {name} None, not "):
+        with pytest.raises(ValueError, match=f"contains a tournament with {name} None, not "):
             module.claim(TWO, tmp_path)
     (tmp_path / module.SETTINGS).write_text(settings)
     module.claim(TWO, tmp_path)
@@ -382,7 +376,7 @@ def test_folder__remembers_all_who_have_played_there(tmp_path: Path) -> None:
     notes: list[str] = []
     changed = replace(TWO.contenders[1], digest="another")
     module.claim(replace(TWO, contenders=(third, changed)), tmp_path, notes.append)
-    assert notes == [f"greedy has changed since it played in {tmp_path}: its games are played anew"]
+    assert notes == [f"greedy has changed since its games in {tmp_path}; they will be played again"]
     assert json.loads((tmp_path / module.SETTINGS).read_text())["contenders"] == known | {"greedy": "another"}
 
 
@@ -425,10 +419,10 @@ def test_ask_once__every_policy_makes_the_first_decision_of_that_table() -> None
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"seed": 6}, "holds a tournament with seed 5, not 6; name another folder"),
-        ({"num_players": 3}, "holds a tournament with seats 2, not 3"),
-        ({"game": "yum", "options": OPTIONS}, "holds a tournament with game 'yahtzee_jr', not 'yum'"),
-        ({"sampled": True}, "holds a tournament with sampled False, not True"),
+        ({"seed": 6}, "contains a tournament with seed 5, not 6; use another folder"),
+        ({"num_players": 3}, "contains a tournament with seats 2, not 3"),
+        ({"game": "yum", "options": OPTIONS}, "contains a tournament with game 'yahtzee_jr', not 'yum'"),
+        ({"sampled": True}, "contains a tournament with sampled False, not True"),
     ],
 )
 def test_folder__of_another_tournament_is_refused(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
@@ -440,24 +434,24 @@ def test_folder__of_another_tournament_is_refused(tmp_path: Path, changes: dict[
 
 def test_folder__that_is_none_or_damaged_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="file is a file; name a folder"):
+    with pytest.raises(ValueError, match="file is a file; choose another folder"):
         play_tournament(TWO, tmp_path / "file")
-    with pytest.raises(ValueError, match="file is a file; name a folder"):
+    with pytest.raises(ValueError, match="file is a file; choose another folder"):
         play_tournament(TWO, tmp_path / "file" / "in it")
     (tmp_path / "settings.json").write_text('{"tournament": 3')
-    with pytest.raises(ValueError, match=r"settings\.json is damaged; remove it"):
+    with pytest.raises(ValueError, match=r"settings\.json is damaged; delete this file"):
         play_tournament(TWO, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"games": 38}, "games=38 make 19 deals of dice, too few for intervals; use 40 or more"),
-        ({"num_players": 1}, "needs two seats or more; compare policies alone by fivedice evaluate"),
-        ({"contenders": TWO.contenders[:1]}, "needs two contenders or more"),
+        ({"games": 38}, "games=38 gives only 19 dice seeds, too few for intervals; use at least 40 games"),
+        ({"num_players": 1}, "needs at least 2 players; use fivedice evaluate for games with one player"),
+        ({"contenders": TWO.contenders[:1]}, "needs at least two policies"),
         (
             {"contenders": (*TWO.contenders, replace(TWO.contenders[0], label="copy"))},
-            "copy plays as random does; name each policy once",
+            "copy is the same policy as random; name each policy once",
         ),
     ],
 )
@@ -499,7 +493,7 @@ def test_results__are_written_as_json_and_csv(ranked: tuple[Tournament, Ranking]
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in written}
     found = json.loads((tmp_path / RESULTS).read_text())
     assert [entry["name"] for entry in found["contenders"]] == ["greedy", "random"]
-    assert found["tournament"]["games_a_table"] == 60
+    assert found["tournament"]["games_per_combination"] == 60
     with (tmp_path / STANDINGS).open() as file:
         greedy, random = csv.DictReader(file)
     assert float(greedy["rating"]) == found["contenders"][0]["rating"]["mean"]
@@ -509,7 +503,7 @@ def test_results__are_written_as_json_and_csv(ranked: tuple[Tournament, Ranking]
     for path in written:
         if path.suffix == ".png":
             assert path.read_bytes()[:4] == b"\x89PNG"
-    assert "Yum, 3 seats, 60 games at each of 2 tables, seed 1" in title(tournament)
+    assert "Yum, 3 players, 60 games for each of 2 combinations of policies, seed 1" in title(tournament)
 
 
 # On the command line
@@ -550,4 +544,4 @@ def test_kill__leaves_a_tournament_that_goes_on(tmp_path: Path, kill: signal.Sig
         assert tensors["points"].shape == (20, 2, 2)
     notes: list[str] = []
     play_tournament(TWO, tmp_path, note=notes.append)  # a part of ten deals where one of twenty lies
-    assert all("holds another number of games" in note for note in notes)
+    assert all("has another number of games" in note for note in notes)

@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.match import Estimate, evaluate, play_games
-from fivedice.agents.evaluation.variance import PointValues, point_values, regrets, without_luck
+from fivedice.agents.evaluation.variance import point_values, regrets, without_luck
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.protocols import PointValues
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.view import Policy, View

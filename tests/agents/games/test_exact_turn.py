@@ -15,7 +15,7 @@ from fivedice.agents.games.exact_turn import (
     NOTHING,
     NUM_SETS,
     NUM_THROWS,
-    THROWS,
+    THROWS_A_TURN,
     set_number,
     solve_turn,
     throw_chances,
@@ -24,6 +24,7 @@ from fivedice.agents.games.yahtzee_jr import exact as yahtzee_jr
 from fivedice.agents.games.yum import exact as yum
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
+from fivedice.envs.core.dice import KEEP_ALL, THROWS
 from fivedice.envs.core.kernel import plain
 from fivedice.envs.core.random_play import play_random
 
@@ -47,16 +48,23 @@ def test_there_are_252_throws_and_462_sets() -> None:
     assert np.array_equal(THROWS, np.sort(THROWS, axis=1))
 
 
+@pytest.mark.parametrize("name", ["yum", "yahtzee_jr"])
+def test_a_turn_has_three_throws(name: str) -> None:
+    batch = Batch(load_game(name), 1)
+    batch.reset(seed=1)
+    assert batch.states["throws_left"].tolist() == [THROWS_A_TURN - 1]
+
+
 def test_every_set_of_slots_has_the_number_of_its_dice() -> None:
     sets: dict[tuple[int, ...], set[int]] = {}
     for dice in THROWS:
-        for keep in range(32):
+        for keep in range(KEEP_ALL + 1):
             kept = tuple(int(dice[slot]) for slot in range(5) if keep >> slot & 1)
             sets.setdefault(kept, set()).add(set_number(dice, keep))
     assert len(sets) == 462
     assert set().union(*sets.values()) == set(range(462))
     assert all(len(numbers) == 1 for numbers in sets.values())
-    assert [set_number(dice, 31) for dice in THROWS] == list(range(FIRST_THROW, NUM_SETS))
+    assert [set_number(dice, KEEP_ALL) for dice in THROWS] == list(range(FIRST_THROW, NUM_SETS))
     assert set_number(THROWS[0], 0) == NOTHING
 
 
@@ -105,7 +113,7 @@ def test_values_are_those_of_enumeration_where_stopping_is_not_always_allowed() 
     for dice, place in number.items():
         for left in range(3):
             assert values[left, FIRST_THROW + place] == pytest.approx(value(dice, left), abs=1e-12)
-            for keep in range(31):
+            for keep in range(KEEP_ALL):
                 kept = tuple(dice[slot] for slot in range(5) if keep >> slot & 1)
                 expected = after_keeping(kept, left)
                 assert values[left, set_number(THROWS[place], keep)] == pytest.approx(expected, abs=1e-12)

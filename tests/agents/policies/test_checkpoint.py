@@ -175,7 +175,7 @@ def test_network__cannot_be_changed_from_outside() -> None:
 
 def test_act__refuses_other_options_seats_and_finished_games(path: Path) -> None:
     policy = load_checkpoint(path)
-    with pytest.raises(ValueError, match=r"^some plays Yum with 2 seats \(.*\), not Yum with 3 seats \(.*\)$"):
+    with pytest.raises(ValueError, match=r"^some plays Yum with 2 players \(.*\), not Yum with 3 players \(.*\)$"):
         policy.act(some_view(num_players=3))
     with pytest.raises(ValueError, match=r"zeros='forced'.*, not Yum .*zeros='free'"):
         policy.act(some_view(zeros="free"))
@@ -219,21 +219,27 @@ def in_bfloat16(path: Path) -> None:
 NAN = np.full(YUM.num_actions(), np.nan, np.float32)
 REFUSED = {
     "another game": (with_card(game="yam"), "'yam' is not a known game; did you mean 'yum'"),
-    "another version": (with_card(game_version=7), "it plays version 7 of Yum; this is version 0"),
+    "another version": (with_card(game_version=7), "it is for version 7 of Yum; this is version 0"),
     "unknown option": (with_card(options={"zeroes": "free"}), "'zeroes' is not a known option of Yum; did you mean"),
     "unknown choice": (with_card(options={"zeros": "never"}), "zeros='never' is not possible"),
     "too many seats": (with_card(num_players=9), "num_players=9 is not possible: Yum is for 1 to 6 players"),
-    "no seats": (with_card(num_players=None), "its card has no num_players"),
-    "seats of another network": (with_card(num_players=3), "laid out differently"),
-    "observation layout": (with_card(observation_digest="0" * 16), "laid out differently from this version's"),
-    "action layout": (with_card(action_digest="0" * 16), "laid out differently from this version's"),
+    "no seats": (with_card(num_players=None), "its card has no valid 'num_players'"),
+    "seats of another network": (with_card(num_players=3), "differs from this version's"),
+    "observation layout": (
+        with_card(observation_digest="0" * 16),
+        "the layout of its observations or actions differs from this version's",
+    ),
+    "action layout": (
+        with_card(action_digest="0" * 16),
+        "the layout of its observations or actions differs from this version's",
+    ),
     "a form that the game has not": (
         with_card(network={"net_arch": [8], "activation": "tanh", "canonical_form": True}),
-        "gives canonical_form as True, which Yum does not have",
+        "has canonical_form=True; Yum has no such form",
     ),
     "a prior that is not there": (
         with_card(network={"net_arch": [8], "activation": "tanh", "prior": "gredy"}),
-        "gives prior as 'gredy'; known are 'greedy'",
+        "has prior='gredy'; known are 'greedy'",
     ),
     "a prior and a canonical form": (
         with_card(
@@ -243,13 +249,13 @@ REFUSED = {
             action_digest=JR.action_digest(JR.make_options()),
             network={"net_arch": [8], "activation": "tanh", "prior": "greedy", "canonical_form": True},
         ),
-        "gives both canonical_form and a prior, which do not go together",
+        "has both canonical_form and a prior; only one of them is possible",
     ),
     "a prior without its part of the network": (
         with_card(network={"net_arch": [8], "activation": "tanh", "prior": "greedy"}),
-        r"its network has float32 \(",
+        r"its network needs float32 \(",
     ),
-    "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network has float32 \(9, "),
+    "another width": (with_card(network={"net_arch": [9], "activation": "tanh"}), r"its network needs float32 \(9, "),
     "more layers": (with_card(network={"net_arch": [8, 8], "activation": "tanh"}), "missing .*policy.2.bias"),
     "widths in words": (with_card(network={"net_arch": "88", "activation": "tanh"}), "net_arch as a list of widths"),
     "no widths": (with_card(network={"activation": "tanh"}), "net_arch as a list of widths"),
@@ -257,21 +263,21 @@ REFUSED = {
     "tensor missing": (with_tensors(**{"value.1.bias": None}), r"missing \['value.1.bias'\]"),
     "tensor extra": (with_tensors(more=NAN), r"not expected \['more'\]"),
     "tensor of float64": (with_tensors(**{"policy.1.bias": np.zeros(YUM.num_actions())}), "policy.1.bias is float64"),
-    "tensors of bfloat16": (in_bfloat16, "it is not a whole safetensors file of float32"),
-    "not a number": (with_tensors(**{"policy.1.bias": NAN}), "policy.1.bias holds numbers that are not finite"),
+    "tensors of bfloat16": (in_bfloat16, "it is not a complete safetensors file of float32"),
+    "not a number": (with_tensors(**{"policy.1.bias": NAN}), "policy.1.bias has values that are not finite"),
     "no metadata": (with_metadata(), "its format is None, not 'fivedice checkpoint 1'"),
     "another format": (with_metadata(format="a\nb"), r"its format is 'a\\nb'"),
-    "no card": (with_metadata(format=FORMAT), "its card is missing or is not JSON"),
-    "card cut short": (with_metadata(format=FORMAT, card="{"), "its card is missing or is not JSON"),
-    "card without end": (with_metadata(format=FORMAT, card="[" * 200_000), "its card is missing or is not JSON"),
-    "card of nothing": (with_metadata(format=FORMAT, card="null"), "its card has no game"),
-    "cut short": (with_bytes(lambda whole: whole[:-100]), "it is not a whole safetensors file"),
-    "header cut short": (with_bytes(lambda whole: whole[:50]), "it is not a whole safetensors file"),
-    "empty": (with_bytes(lambda whole: b""), "it is not a whole safetensors file"),
-    "random bytes": (with_bytes(lambda whole: np.random.default_rng(1).bytes(5000)), "not a whole safetensors file"),
-    "endless header": (with_bytes(lambda whole: struct.pack("<Q", 2**63) + whole), "not a whole safetensors file"),
-    "directory": (lambda path: path.mkdir(), "there is no file"),
-    "missing": (lambda path: None, "there is no file"),
+    "no card": (with_metadata(format=FORMAT), "its card is missing or not valid JSON"),
+    "card cut short": (with_metadata(format=FORMAT, card="{"), "its card is missing or not valid JSON"),
+    "card without end": (with_metadata(format=FORMAT, card="[" * 200_000), "its card is missing or not valid JSON"),
+    "card of nothing": (with_metadata(format=FORMAT, card="null"), "its card has no valid 'game'"),
+    "cut short": (with_bytes(lambda whole: whole[:-100]), "it is not a complete safetensors file"),
+    "header cut short": (with_bytes(lambda whole: whole[:50]), "it is not a complete safetensors file"),
+    "empty": (with_bytes(lambda whole: b""), "it is not a complete safetensors file"),
+    "random bytes": (with_bytes(lambda whole: np.random.default_rng(1).bytes(5000)), "not a complete safetensors file"),
+    "endless header": (with_bytes(lambda whole: struct.pack("<Q", 2**63) + whole), "not a complete safetensors file"),
+    "directory": (lambda path: path.mkdir(), " does not exist"),
+    "missing": (lambda path: None, " does not exist"),
 }
 
 
@@ -330,7 +336,7 @@ def test_load__executes_nothing(tmp_path: Path, disguise: Callable[[Path, Evil],
     trace, path = tmp_path / "trace", tmp_path / "evil.safetensors"
     disguise(path, Evil(trace))
     for read in (fivedice.agents.load, read_card):
-        with pytest.raises(ValueError, match="is not a checkpoint that can be played"):
+        with pytest.raises(ValueError, match="cannot be used as a checkpoint"):
             read(path)
     assert not trace.exists()
     if disguise is as_pickle:  # the trap works
@@ -409,14 +415,18 @@ def test_load__a_flipped_bit_anywhere_is_refused_or_harmless(tmp_path: Path) -> 
             policy = load_checkpoint(path)
         except ValueError as error:
             message = str(error)
-            assert message.startswith(f"{path} is not a checkpoint that can be played: "), bit
+            assert message.startswith(f"{path} cannot be used as a checkpoint: "), bit
             assert "\n" not in message
-            said |= {part for part in ("its tensors are not", "its card is not", "not a whole") if part in message}
+            said |= {
+                part
+                for part in ("of its tensors does not", "of its card does not", "not a complete")
+                if part in message
+            }
         else:
             harmless.append(bit)
             assert read_card(path) == CARD | {"steps": 128}, bit
             assert digest(policy.network.tensors) == written, bit
-    assert said == {"its tensors are not", "its card is not", "not a whole"}
+    assert said == {"of its tensors does not", "of its card does not", "not a complete"}
     assert len(harmless) < 20
 
 
@@ -429,10 +439,10 @@ def test_load__a_card_of_another_policy_is_refused(tmp_path: Path) -> None:
     assert set(metadata) == {"format", "card", "digest", "card_digest"}
     save_file(some_tensors(), path, metadata=metadata | {"card": json.dumps(CARD | {"steps": 256})})
     for read in (load_checkpoint, read_card):
-        with pytest.raises(ValueError, match="its card is not the one that was written: it is damaged"):
+        with pytest.raises(ValueError, match="the file is damaged: the checksum of its card does not match"):
             read(path)
     save_file(some_tensors(seed=2), path, metadata=metadata)
-    with pytest.raises(ValueError, match="its tensors are not those that were written: it is damaged"):
+    with pytest.raises(ValueError, match="the file is damaged: the checksum of its tensors does not match"):
         load_checkpoint(path)
     older = {name: metadata[name] for name in ("format", "card")}  # as versions before have written
     save_file(some_tensors(), path, metadata=older)
@@ -449,18 +459,18 @@ def test_load__each_field_of_a_card_is_needed_and_of_its_kind(tmp_path: Path, fi
     without = {name: value for name, value in CARD.items() if name != field}
     save_checkpoint(path, without, some_network())
     for read in (load_checkpoint, read_card):
-        with pytest.raises(ValueError, match=f"can be played: its card has no {field}$"):
+        with pytest.raises(ValueError, match=f"as a checkpoint: its card has no valid '{field}'$"):
             read(path)
     values: tuple[Any, ...] = ("text", 3, {"a": 1}, [1], None, 2.5)
     wrong = [value for value in values if not isinstance(value, REQUIRED[field])]
     assert len(wrong) == 5
     for value in wrong:
         save_checkpoint(path, CARD | {field: value}, some_network())
-        with pytest.raises(ValueError, match=f"can be played: its card has no {field}$"):
+        with pytest.raises(ValueError, match=f"as a checkpoint: its card has no valid '{field}'$"):
             load_checkpoint(path)
     kind: dict[type, Any] = {str: "other", int: 5, dict: {"other": 1}}
     save_checkpoint(path, CARD | {field: kind[REQUIRED[field]]}, some_network())
-    with pytest.raises(ValueError, match="is not a checkpoint that can be played"):
+    with pytest.raises(ValueError, match="cannot be used as a checkpoint"):
         load_checkpoint(path)
 
 
@@ -572,13 +582,13 @@ def test_settings__are_those_of_a_run_by_name_and_value() -> None:
 
 # A change of each setting of a network: what it says, where the network or the game does not bear it.
 ALTERED: dict[str, tuple[str, Any, str | None]] = {
-    "net_arch": ("prior", [5, 7], r"its network has float32 \("),
+    "net_arch": ("prior", [5, 7], r"its network needs float32 \("),
     "activation": ("prior", "tanh", None),
     "canonical_form": ("standard", False, None),
-    "prior": ("prior", None, r"tensors are not those of its network: .*policy\.query"),
+    "prior": ("prior", None, r"tensors do not fit its network: .*policy\.query"),
     "prior_span": ("prior", 7.0, None),
     "prior_keep_span": ("prior", 0.0, None),
-    "prior_features": ("prior", ["other"], "gives prior_features as \\['other'\\]; this version's are"),
+    "prior_features": ("prior", ["other"], "has prior_features=\\['other'\\]; this version's are"),
 }
 
 
@@ -605,7 +615,7 @@ def test_load__a_span_that_is_none_is_refused(tmp_path: Path, setting: str, valu
     policy, path = a_policy_of("prior"), tmp_path / "it.safetensors"
     card = policy.card()
     save_checkpoint(path, card | {"network": card["network"] | {setting: value}}, policy.network)
-    with pytest.raises(ValueError, match=f"gives {setting} as {value!r}; it must be a number from 0 up"):
+    with pytest.raises(ValueError, match=f"has {setting}={value!r}; it must be a finite number, 0 or more"):
         load_checkpoint(path)
 
 

@@ -14,6 +14,7 @@ from fivedice.agents import load
 from fivedice.agents.evaluation.match import evaluate
 from fivedice.agents.policies import rollout
 from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
+from fivedice.agents.policies.protocols import BoundToGame
 from fivedice.agents.policies.registry import load_all, read_rollout
 from fivedice.agents.policies.rollout import (
     POINTS,
@@ -455,22 +456,22 @@ def test_name__is_read(name: str, read: tuple[str, int, str]) -> None:
 def test_name__tells_rollouts_apart() -> None:
     named = load_all(["rollout", "rollout:random:8", "rollout:greedy:64:win"])
     assert list(named) == ["rollout:greedy:64", "rollout:random:8", "rollout:greedy:64:win"]
-    with pytest.raises(ValueError, match="'rollout' is named twice"):
+    with pytest.raises(ValueError, match="'rollout' is listed twice"):
         load_all(["rollout", "rollout"])
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("rollout:", "'rollout:' ends in the middle; name a rollout as rollout:BASE:GAMES"),
-        ("rollout:greedy:", "'rollout:greedy:' ends in the middle"),
+        ("rollout:", "'rollout:' is incomplete; name a rollout as rollout:BASE:GAMES"),
+        ("rollout:greedy:", "'rollout:greedy:' is incomplete"),
         ("rollout:gredy:64", "'gredy' is not a policy; use 'random', 'greedy', 'optimal', 'rollout' or the path"),
-        ("rollout:greedy:0", "games=0 of each action cannot be played in a rollout; use 1 to 100000"),
-        ("rollout:greedy:100001", "games=100001 of each action cannot be played"),
-        ("rollout:greedy:-3", "games=-3 of each action cannot be played"),
+        ("rollout:greedy:0", "a rollout cannot simulate games=0 of each action; use 1 to 100000"),
+        ("rollout:greedy:100001", "a rollout cannot simulate games=100001 of each action"),
+        ("rollout:greedy:-3", "a rollout cannot simulate games=-3 of each action"),
         ("rollout:greedy:64:wins", "'greedy:64:wins' is not a policy"),
         ("rollouts", "'rollouts' is not a policy; use"),
-        ("rollout:nowhere.safetensors", "there is no file nowhere.safetensors"),
+        ("rollout:nowhere.safetensors", "the file nowhere.safetensors does not exist"),
     ],
 )
 def test_name__that_is_none_is_refused(name: str, said: str) -> None:
@@ -479,7 +480,7 @@ def test_name__that_is_none_is_refused(name: str, said: str) -> None:
 
 
 def test_aim__that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="aim='wins' is nothing that a rollout can maximise; use 'win' or 'points'"):
+    with pytest.raises(ValueError, match="a rollout cannot maximise aim='wins'; use 'win' or 'points'"):
         RolloutPolicy(RANDOM, 8, "wins")
 
 
@@ -498,4 +499,5 @@ def test_base__that_is_bound_to_a_table_binds_the_rollout(tmp_path: Path) -> Non
     assert policy.options["num_players"] == 3
     with pytest.raises(ValueError, match="bound plays another table"):
         policy.check(YUM, YUM.make_options(2, {}))
-    assert not hasattr(RolloutPolicy(RANDOM), "options")
+    assert isinstance(policy, BoundToGame)
+    assert not isinstance(RolloutPolicy(RANDOM), BoundToGame)

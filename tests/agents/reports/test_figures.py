@@ -32,10 +32,11 @@ from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown
 from fivedice.agents.evaluation.match import Estimate, Standing
 from fivedice.agents.evaluation.ranking import Ranking
 from fivedice.agents.evaluation.ratings import Ratings
-from fivedice.agents.evaluation.tournament import Contender, Tournament
+from fivedice.agents.evaluation.schedule import Contender, Tournament
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
 from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
-from fivedice.agents.reports import run_page, tables, tournament_page
+from fivedice.agents.policies.protocols import HasActionFeatures
+from fivedice.agents.reports import run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.run_plots import Line, draw_lines, draw_pool
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.core.batch import Batch
@@ -169,7 +170,7 @@ def adjusted(standing: Standing) -> Estimate:
 
 POINTS_COLUMNS: dict[str, Callable[[Standing], str]] = {
     "contender": lambda one: one.name,
-    "points a game": lambda one: plus_minus(one.points),
+    "points per game": lambda one: plus_minus(one.points),
     "adjusted": lambda one: plus_minus(adjusted(one)),
     "of optimum": lambda one: f"{(one.adjusted_points or one.points).mean / OPTIMUM * 100:.1f} %",
     "games\nfor ± 0.1": lambda one: games_to_be_narrow(one, one.points),
@@ -192,7 +193,7 @@ def test_points_table__each_column_is_what_its_heading_says(is_adjusted: bool, o
     ]
     title, *notes = texts_of(told)
     assert title == "The title"
-    assert notes[0] == "± is the 95 % interval" + ("; the exact optimum is 169.8765 points" if optimum else "")
+    assert notes[0] == "±: 95 % interval" + ("; the exact optimum is 169.8765 points" if optimum else "")
     assert [note.partition(":")[0] for note in notes[1:]] == (["adjusted", "games for ± 0.1"] if is_adjusted else [])
 
 
@@ -207,16 +208,16 @@ def test_wins_table__each_column_is_what_its_heading_says(num_players: int, is_a
         for rival in standing.wins:
             first = rival == next(iter(standing.wins))
             row = {"contender": standing.name if first else "", "against": rival}
-            row["wins"] = in_percent(standing.wins[rival])
+            row["win rate"] = in_percent(standing.wins[rival])
             if is_adjusted:
                 row["adjusted"] = in_percent(standing.adjusted_wins[rival])
             expected.append(row)
     assert rows_of(table) == expected
     assert texts_of(told) == [
         {
-            2: "Share of the wins",
-            3: "Share of the wins, one against 2 of the other: a fair share is 33.3 %",
-            4: "Share of the wins, one against 3 of the other: a fair share is 25.0 %",
+            2: "Win rate",
+            3: "Win rate of one player against 2 of the other kind; equals win 33.3 %",
+            4: "Win rate of one player against 3 of the other kind; equals win 25.0 %",
         }[num_players]
     ]
 
@@ -229,10 +230,10 @@ def test_standings_report__shows_every_field_of_every_standing() -> None:
     # An estimate's count is of deals. The tables give games, in which it cancels out.
     assert unseen(STANDINGS, show, [".count"]) == []
     told = tables.standings_report(STANDINGS, title="a title", num_players=3, optimum=OPTIMUM)
-    assert [headings(table)[1] for table in tables_of(told)] == ["points a game", "against"]
+    assert [headings(table)[1] for table in tables_of(told)] == ["points per game", "against"]
     assert texts_of(told)[0] == "a title"
     assert "the exact optimum is 169.8765 points" in texts_of(told)[1]
-    assert "a fair share is 33.3 %" in texts_of(told)[-1]
+    assert "equals win 33.3 %" in texts_of(told)[-1]
     alone = [replace(standing, wins={}, adjusted_wins={}) for standing in STANDINGS]
     assert len(tables_of(tables.standings_report(alone, title="t", num_players=1, optimum=None))) == 1
 
@@ -243,20 +244,22 @@ def test_exploitability_table__each_figure_stands_where_it_belongs() -> None:
     )
     table = tables.exploitability_table("mine", found, as_it_is=True, title="the title")
     rows = rows_of(table)
-    assert [row["wins"] for row in rows] == [
-        "perfect play against itself",
-        "mine against perfect play",
+    assert [row["win rate of"] for row in rows] == [
+        "optimal play against itself",
+        "mine against optimal play",
         "mine against its best response",
     ]
     for row, wins in zip(rows, (found.perfect, found.against_equilibrium, found.against_best_response), strict=True):
         assert row["moving first"] == f"{wins[0] * 100:.2f} %"
-        assert row["second"] == f"{wins[1] * 100:.2f} %"
+        assert row["moving second"] == f"{wins[1] * 100:.2f} %"
         assert row["mean"] == f"{(wins[0] + wins[1]) * 50:.2f} %"
         assert len(row) == 4
     assert table.title == "the title"
-    assert table.caption == "exact; a drawn game counts half\n54,321 boards before a turn, 987,653 decisions"
+    assert table.caption == (
+        "exact; a draw counts as half a win\ncomputed from 54,321 boards at the start of a turn and 987,653 decisions"
+    )
     merged = tables.exploitability_table("mine", found, as_it_is=False, title="t")
-    assert str(merged.caption).startswith("exact for mine with similar boards shown to it as one; a drawn game")
+    assert str(merged.caption).startswith("exact, if mine is shown similar boards as the same board; a draw")
     assert not unseen(found, lambda one: shown(tables.exploitability_table("mine", one, as_it_is=True, title="t"), 120))
 
 
@@ -368,7 +371,7 @@ def test_detail_report__each_cell_is_of_its_row_contender_and_measure() -> None:
             rows.append({"": "Total", **sums})
         assert rows_of(table) == rows
         widest = max(half for figures in expected.values() for _, half in figures if not math.isnan(half))
-        assert (table.title, table.caption) == (measure.name, f"± {cell(widest)} at most")
+        assert (table.title, table.caption) == (measure.name, f"± {cell(widest)} or less (95 %)")
 
 
 # Pictures: what is drawn is looked at
@@ -561,8 +564,8 @@ def test_tournament_tables__each_column_is_what_its_heading_says() -> None:
         {
             "contender": name,
             "rating": RATINGS[name],
-            "points a game": plus_minus(RANKING.points[number_of(name)]),
-            "wins": in_percent(RANKING.wins[number_of(name)]),
+            "points per game": plus_minus(RANKING.points[number_of(name)]),
+            "win rate": in_percent(RANKING.wins[number_of(name)]),
             "not distinguishable from": ", ".join(ALIKE[name]),
         }
         for name in ORDER
@@ -576,14 +579,17 @@ def test_tournament_tables__each_column_is_what_its_heading_says() -> None:
         }
         for name in ORDER
     ]
-    assert pairs.title == "How often the one finishes ahead of the other"
+    assert pairs.title == "How often a contender finishes ahead of another"
     assert rows_of(pairs) == pairs_rows(RANKING, "ahead")
-    title = "Showdown Yahtzee, 3 seats, steal=beat, max_turns=300, 1,002 games at each of 4 tables, seed 17"
+    title = (
+        "Showdown Yahtzee, 3 players, steal=beat, max_turns=300, "
+        "1,002 games for each of 4 combinations of policies, seed 17"
+    )
     assert standings.title == tournament_page.title(TOURNAMENT) == title
     assert [text for text in texts_of(told) if text] == [
-        "± is the 95 % interval, over 334 deals of dice that all tables meet; a fair share of the wins is 33.3 %",
-        "rating: random is 0, 400 more are odds of ten to one to finish ahead",
-        "not distinguishable from: the interval of the ratings' difference holds 0",
+        "±: 95 % interval over 334 dice seeds, the same for all combinations of policies; equals win 33.3 %",
+        "rating: an Elo-like scale; random is 0, and 400 more mean odds of 10 : 1 to finish ahead",
+        "not distinguishable from: the 95 % interval of the difference of the ratings contains 0",
     ]
 
 
@@ -591,10 +597,12 @@ def test_tournament_tables__of_two_seats_tell_of_wins_and_no_places() -> None:
     two = replace(TOURNAMENT, num_players=2, contenders=TOURNAMENT.contenders[:2], games=1234, options=())
     told = tournament_page.tournament_tables(two, made_up_ranking(2))
     _, pairs = tables_of(told)
-    assert pairs.title == "Share of the wins"
-    assert rows_of(pairs) == pairs_rows(made_up_ranking(2), "wins")
-    assert texts_of(told)[0] == "± is the 95 % interval, over 617 deals of dice that all tables meet"
-    assert tournament_page.title(two) == "Showdown Yahtzee, 2 seats, 1,234 games at each of 1 table, seed 17"
+    assert pairs.title == "Win rate"
+    assert rows_of(pairs) == pairs_rows(made_up_ranking(2), "win rate")
+    assert texts_of(told)[0] == "±: 95 % interval over 617 dice seeds, the same for all combinations of policies"
+    assert tournament_page.title(two) == (
+        "Showdown Yahtzee, 2 players, 1,234 games for one combination of policies, seed 17"
+    )
 
 
 def estimate_in(estimate: Estimate) -> dict[str, float]:
@@ -631,7 +639,7 @@ def test_tournament_json__each_key_is_the_field_it_names() -> None:
             "seats": 3,
             "seed": 17,
             "sampled": True,
-            "games_a_table": 1002,
+            "games_per_combination": 1002,
             "deals": 334,
         },
     }
@@ -728,7 +736,7 @@ def in_words(ranking: Ranking) -> list[Any]:
 def test_tournament_picture__shows_pairs_and_ratings(drawn: Drawn, tmp_path: Path) -> None:
     tournament_page.draw_tournament(TOURNAMENT, RANKING, tmp_path / "some.png")
     (figure,) = drawn
-    assert figure.get_suptitle() == "Showdown Yahtzee, 3 seats, 1,002 games a table, seed 17"
+    assert figure.get_suptitle() == ("Showdown Yahtzee, 3 players, 1,002 games per combination of policies, seed 17")
     pairs, ratings = figure.axes
     (image,) = pairs.images
     for row, one in enumerate(ORDER):
@@ -766,7 +774,7 @@ def test_tournament_picture__shows_pairs_and_ratings(drawn: Drawn, tmp_path: Pat
     assert weights >= {"bold", "normal"}
     assert {text.get_color() for texts in words.values() for text in texts} >= {"white", "black"}
     assert ratings.get_title() == "rating, 95 % interval"
-    assert ratings.get_xlabel() == "random is 0; 400 more: odds of ten to one"
+    assert ratings.get_xlabel() == "random is 0; 400 more: odds of 10 : 1"
     assert len(ratings.containers) == 4
     for row, (name, container) in enumerate(zip(ORDER, ratings.containers, strict=True)):
         estimate = RANKING.ratings.estimates[number_of(name)]
@@ -858,14 +866,14 @@ def test_draw_pool__shows_the_share_against_each_snapshot_that_was_met(drawn: Dr
         half = 1.959963984540054 * math.sqrt(max(share * (1 - share), 1 / (games + 4)) / games)
         low, high = share - min(half, share), share + min(half, 1 - share)
         assert ends == pytest.approx([steps / 1000, 100 * low, steps / 1000, 100 * high])
-    fair = next(line for line in panel.lines if line.get_label() == "fair share")
+    fair = next(line for line in panel.lines if line.get_label() == "equal strength")
     assert fair.get_ydata() == pytest.approx([31.37, 31.37])
-    assert panel.get_xlabel() == "snapshot taken after so many thousand decisions"
-    assert panel.get_ylabel() == "wins of the learner, %"
+    assert panel.get_xlabel() == "thousand decisions of the learner when the snapshot was taken"
+    assert panel.get_ylabel() == "win rate of the learner, %"
     low, high = panel.get_xlim()
     assert low < 1 < 23 < high
     assert (1 - low, high - 23) == pytest.approx((1.15, 1.15))
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["fair share", "learner's wins"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["equal strength", "win rate"]
 
 
 @needs_matplotlib
@@ -876,7 +884,7 @@ def test_draw_pool__before_any_game_shows_when_each_snapshot_was_taken(drawn: Dr
     assert [ends[0] for ends in ends_of(lines)] == [0.1, 0.4, 0.9, 1.7, 2.3]
     assert not panel.containers
     assert panel.get_yticks().size == 0
-    assert panel.get_xlabel() == "snapshot taken after so many million decisions"
+    assert panel.get_xlabel() == "million decisions of the learner when the snapshot was taken"
 
 
 # The page of a run
@@ -1029,7 +1037,7 @@ def test_read_run__holds_what_the_folder_holds(run_folder: Path, monkeypatch: py
     from tensorboard.backend.event_processing import event_accumulator
 
     monkeypatch.setitem(event_accumulator.DEFAULT_SIZE_GUIDANCE, "scalars", 10)  # however long a run is, all is read
-    run = run_page.read_run(run_folder)
+    run = run_data.read_run(run_folder)
     assert (run.folder, run.config, run.game, run.num_players) == (run_folder, CONFIG, SHOWDOWN, 3)
     assert run.game.options_dict(run.options) == {"chips": CHIPS, "steal": "beat", "max_turns": 250}
     assert {tag: [tuple(point) for point in points.tolist()] for tag, points in run.scalars.items()} == SCALARS
@@ -1054,7 +1062,7 @@ def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(run_page, "score_sheet_of", lambda game: SHEET if game is SHOWDOWN else None)
     monkeypatch.setattr(run_page, "load", lambda name: f"policy {name}")
     monkeypatch.setattr(run_page, "load_checkpoint", lambda path: f"policy {path.relative_to(run_folder)}")
-    run = run_page.read_run(run_folder)
+    run = run_data.read_run(run_folder)
 
     def optimum(game: Any, options: Any) -> float:
         assert (game, options) == (SHOWDOWN, run.options)
@@ -1109,24 +1117,41 @@ def test_page__begins_with_what_the_run_is(page: tuple[Page, Pictures]) -> None:
     assert found.found[:2] == [("title", "Showdown Yahtzee: <a & b>"), ("h1", "Showdown Yahtzee: <a & b>")]
     assert found.found[2] == (
         "p",
-        "3 seats; chips 1,2,3,4,5,6, steal beat, max_turns 250. 123,456 decisions of the learner. "
-        "The best checkpoint was taken after 60,017.",
-    )
-    assert found.found[3] == (
-        "table",
-        ["the best when it was taken", "95 % interval"],
-        [["score", "41.24 ± 1.91"], ["win rate vs greedy", "37.2 ± 2.9 %"]],
-        [],
+        "3 players; chips 1,2,3,4,5,6, steal beat, max_turns 250. The learner made 123,456 decisions. "
+        "The best checkpoint was saved after 60,017 decisions.",
     )
     assert [heading for (heading,) in of_kind(found.found, "h2")] == [
+        "Result",
         "Points",
-        "Wins",
-        "Opponents",
+        "Win rate",
+        "Score breakdown",
+        "Opponent pool",
         "Entropy",
-        "Features of actions",
+        "Action features",
         "Speed",
-        "Where the points go",
         "Settings",
+    ]
+
+
+@needs_matplotlib
+def test_page__result_beside_the_baselines(page: tuple[Page, Pictures]) -> None:
+    found, _ = page
+    section = found.section("Result")
+    ((said,),) = of_kind(section, "p")
+    assert "its evaluation games against greedy when it was saved. " in said
+    assert said.endswith("Baselines, each in self-play: 5 games, seed 3000017.")
+    assert of_kind(section, "table") == [
+        (
+            ["policy", "points per game", "of optimum"],
+            [
+                ["best checkpoint", "41.24 ± 1.91", "57.9 %"],
+                ["greedy", "33.71 ± 0.83", "47.3 %"],
+                ["random", "17.31 ± 0.59", "24.3 %"],
+                ["optimal (exact)", "71.2346", "100 %"],
+            ],
+            [],
+        ),
+        (["against", "win rate"], [["greedy", "37.2 ± 2.9 %"]], []),
     ]
 
 
@@ -1143,24 +1168,16 @@ def test_page__points_over_the_run(page: tuple[Page, Pictures]) -> None:
     found, pictures = page
     section = found.section("Points")
     assert of_kind(section, "img")[0][0] == "points over the run"
-    assert of_kind(section, "p") == [
-        ("To compare with, each among its equals, in 5 games of seed 3000017, with 95 % intervals:",)
-    ]
-    assert of_kind(section, "li") == [
-        ("random: 17.31 ± 0.59",),
-        ("greedy: 33.71 ± 0.83",),
-        ("exact optimum: 71.2346",),
-    ]
     lines = lines_of(pictures["learning.png"])
-    levels = ["random", "greedy", "exact optimum"]
-    assert list(lines) == ["learner, likeliest actions", "learner in training, drawn actions", *levels]
-    assert_line(lines["learner, likeliest actions"], SCALARS["eval/score"])
-    assert_line(lines["learner in training, drawn actions"], smooth(SCALARS["rollout/score"]))
-    assert lines["learner in training, drawn actions"].get_alpha() < 1
-    assert lines["learner, likeliest actions"].get_color() == lines["learner in training, drawn actions"].get_color()
+    levels = ["random", "greedy", "optimal"]
+    assert list(lines) == ["learner, evaluation", "learner, training", *levels]
+    assert_line(lines["learner, evaluation"], SCALARS["eval/score"])
+    assert_line(lines["learner, training"], smooth(SCALARS["rollout/score"]))
+    assert lines["learner, training"].get_alpha() < 1
+    assert lines["learner, evaluation"].get_color() == lines["learner, training"].get_color()
     assert [lines[name].get_ydata()[0] for name in levels] == [17.31, 33.71, BEST]
     (panel,) = pictures["learning.png"].axes
-    assert panel.get_ylabel() == "points a game"
+    assert panel.get_ylabel() == "points per game"
     widths = dict(SCALARS["eval/score_half_width"])
     corners = {
         (step / 1000, value + sign * widths[step])
@@ -1175,24 +1192,24 @@ def test_page__points_over_the_run(page: tuple[Page, Pictures]) -> None:
 @needs_matplotlib
 def test_page__wins_over_the_run(page: tuple[Page, Pictures]) -> None:
     found, pictures = page
-    assert of_kind(found.section("Wins"), "img")[0][0] == "wins against each opponent over the run"
+    assert of_kind(found.section("Win rate"), "img")[0][0] == "win rate against each opponent over the run"
     lines = lines_of(pictures["wins.png"])
     expected = {
         "against random, evaluation": SCALARS["eval/win_rate_vs_random"],
-        "against previous_best 1, evaluation": SCALARS["eval/win_rate_vs_previous_best_1"],
-        "against random, in training": smooth(SCALARS["rollout/win_rate_vs_random"]),
-        "against greedy, in training": smooth(SCALARS["rollout/win_rate_vs_greedy"]),
+        "against previous best 1, evaluation": SCALARS["eval/win_rate_vs_previous_best_1"],
+        "against random, training": smooth(SCALARS["rollout/win_rate_vs_random"]),
+        "against greedy, training": smooth(SCALARS["rollout/win_rate_vs_greedy"]),
     }
-    assert set(lines) == {*expected, "fair share"}
+    assert set(lines) == {*expected, "equal strength"}
     for name, points in expected.items():
         assert_line(lines[name], points, 100)
         assert (lines[name].get_alpha() is None) == ("evaluation" in name)
     colours = {name: line.get_color() for name, line in lines.items()}
-    assert colours["against random, evaluation"] == colours["against random, in training"]
+    assert colours["against random, evaluation"] == colours["against random, training"]
     assert len(set(colours.values())) == 4  # one for each of three opponents, and for the fair share
-    assert lines["fair share"].get_ydata()[0] == pytest.approx(100 / 3)
+    assert lines["equal strength"].get_ydata()[0] == pytest.approx(100 / 3)
     (panel,) = pictures["wins.png"].axes
-    assert panel.get_ylabel() == "share of the wins, %"
+    assert panel.get_ylabel() == "win rate of the learner, %"
     (filled,) = band(panel)
     assert set(filled) == {  # cut at 100
         (2.0, 37.5 - 6.25),
@@ -1207,13 +1224,13 @@ def test_page__wins_over_the_run(page: tuple[Page, Pictures]) -> None:
 @needs_matplotlib
 def test_page__opponents(page: tuple[Page, Pictures]) -> None:
     found, pictures = page
-    section = found.section("Opponents")
+    section = found.section("Opponent pool")
     assert of_kind(section, "img")[0][0] == "the pool of snapshots"
     assert of_kind(section, "p")[0][0].endswith("Weights of the kinds of opponents: current 0.5, past 2, greedy 1.25.")
     (panel,) = pictures["pool.png"].axes
     met = [(steps, share) for steps, share, games in SNAPSHOTS if games]
     assert_line(panel.containers[0].lines[0], met, 100)
-    assert lines_of(pictures["pool.png"])["fair share"].get_ydata()[0] == pytest.approx(100 / 3)
+    assert lines_of(pictures["pool.png"])["equal strength"].get_ydata()[0] == pytest.approx(100 / 3)
 
 
 @needs_matplotlib
@@ -1223,12 +1240,14 @@ def test_page__entropy_features_and_speed(page: tuple[Page, Pictures]) -> None:
     assert of_kind(found.section("Entropy"), "img")[0][0] == "entropy over the run"
     assert_line(lines_of(pictures["entropy.png"])["learner"], SCALARS["rollout/entropy_ratio"])
     assert pictures["entropy.png"].axes[0].get_ylabel() == "entropy / log(legal actions)"
-    section = found.section("Features of actions")
+    section = found.section("Action features")
     assert of_kind(section, "img")[0][0] == "weights of features over the run"
-    meanings: dict[str, str] = GREEDY.of(SHOWDOWN).features  # type: ignore[attr-defined]
+    prior = GREEDY.of(SHOWDOWN)
+    assert isinstance(prior, HasActionFeatures)
+    meanings = prior.features
     rows = [[name, f"{SCALARS[f'features/{name}'][-1][1]:+.2f}", meanings.get(name, "")] for name in FEATURES]
     assert rows[0][2]
-    assert of_kind(section, "table") == [(["feature", "weight at the end", "of what"], rows, [])]
+    assert of_kind(section, "table") == [(["feature", "final weight", "meaning"], rows, [])]
     lines = lines_of(pictures["features.png"])
     assert list(lines) == list(FEATURES)
     for name in FEATURES:
@@ -1238,17 +1257,17 @@ def test_page__entropy_features_and_speed(page: tuple[Page, Pictures]) -> None:
     section = found.section("Speed")
     speeds = SCALARS["time/rollout_decisions_per_second"]
     middle = sorted(speed for _, speed in speeds)[59:61]
-    assert of_kind(section, "p")[0][0].endswith(f"the median is {sum(middle) / 2:,.0f} a second.")
+    assert of_kind(section, "p")[0][0].endswith(f"the median is {sum(middle) / 2:,.0f} per second.")
     assert of_kind(section, "img")[0][0] == "speed over the run"
-    assert_line(lines_of(pictures["speed.png"])["while playing"], smooth(speeds), 1e-3)
+    assert_line(lines_of(pictures["speed.png"])["rollouts"], smooth(speeds), 1e-3)
     assert pictures["speed.png"].axes[0].get_ylabel() == "thousand decisions / s"
 
 
 @needs_matplotlib
 def test_page__where_the_points_go(page: tuple[Page, Pictures]) -> None:
     found, pictures = page
-    section = found.section("Where the points go")
-    assert section[0][:2] == ("img", "where the points go")
+    section = found.section("Score breakdown")
+    assert section[0][:2] == ("img", "score breakdown")
     assert [heading for (heading,) in of_kind(section, "h3")] == [measure.name for measure in SHEET.measures]
     assert len(of_kind(section, "table")) == len(SHEET.measures)
     for number, (head, rows, foot) in enumerate(of_kind(section, "table")):
@@ -1267,8 +1286,8 @@ def test_page__where_the_points_go(page: tuple[Page, Pictures]) -> None:
         ]
         totals = [f"{sum(mean for mean, _ in figures):.2f}" for figures in expected.values()]
         assert foot == ([["Total", *totals]] if measure.adds_up else [])
-    figure = pictures["boxes.png"]
-    assert figure.get_suptitle() == "Showdown Yahtzee, 5 games, seed 3000017"
+    figure = pictures["breakdown.png"]
+    assert figure.get_suptitle() == "Showdown Yahtzee, self-play, 5 games, seed 3000017"
     (mark,) = [line for line in figure.axes[0].lines if line.get_label() == "optimal"]
     assert mark.get_xdata() == pytest.approx([mean for mean, _ in by_hand(ENTRIES["exact"], 0)])
     assert [container.get_label() for container in figure.axes[0].containers] == ["best", "greedy"]
@@ -1288,25 +1307,34 @@ def test_page__shows_nothing_of_what_a_run_does_not_have(
     monkeypatch.setattr(run_page, "optimum", lambda game, options: None)
     options = game.make_options(1, {"zeros": "free"})
     scalars = {"rollout/score": np.array([[1000.0, 31.7]])}
-    run = run_page.Run(tmp_path / "some", {"game": "yum"}, game, options, scalars, SNAPSHOTS, {})
+    run = run_data.Run(tmp_path / "some", {"game": "yum"}, game, options, scalars, SNAPSHOTS, {})
     run_page.write_report(run, tmp_path, games=2000)
     found = Page((tmp_path / "report.html").read_text())
     assert found.found[1:3] == [
         ("h1", "Yum: some"),
         (
             "p",
-            "1 seat; high_low either, crossed_high blocks_low, five_alike_full_house False, zeros free. "
-            "1,000 decisions of the learner.",
+            "1 player; high_low either, crossed_high blocks_low, five_alike_full_house False, zeros free. "
+            "The learner made 1,000 decisions.",
         ),
     ]
-    assert found.found[3] == ("h2", "Points")
-    assert [heading for (heading,) in of_kind(found.found, "h2")] == ["Points", "Where the points go", "Settings"]
-    assert list(lines_of(drawn[0])) == ["learner in training, drawn actions", "random", "greedy"]
-    section = found.section("Points")
-    assert "in 2,000 games of seed 3000017" in of_kind(section, "p")[0][0]
-    assert of_kind(section, "li") == [("random: 17.31 ± 0.59",), ("greedy: 33.71 ± 0.83",)]
-    ((said,),) = of_kind(found.section("Where the points go"), "p")
-    assert said == f"there is no file {tmp_path / 'some' / 'best.safetensors'}."
+    assert found.found[3] == ("h2", "Result")
+    assert [heading for (heading,) in of_kind(found.found, "h2")] == [
+        "Result",
+        "Points",
+        "Score breakdown",
+        "Settings",
+    ]
+    assert list(lines_of(drawn[0])) == ["learner, training", "random", "greedy"]
+    section = found.section("Result")
+    assert of_kind(section, "p")[0][0].endswith(
+        "evaluation games when it was saved. Baselines, each in self-play: 2,000 games, seed 3000017."
+    )
+    assert of_kind(section, "table") == [
+        (["policy", "points per game"], [["greedy", "33.71 ± 0.83"], ["random", "17.31 ± 0.59"]], [])
+    ]
+    ((said,),) = of_kind(found.section("Score breakdown"), "p")
+    assert said == f"the file {tmp_path / 'some' / 'best.safetensors'} does not exist."
     assert len(drawn) == 1
 
 
@@ -1320,11 +1348,11 @@ def test_page__lets_nothing_of_the_run_become_html(
     monkeypatch.setattr(run_page, "score_sheet_of", lambda game: SHEET)
     monkeypatch.setattr(run_page, "load_checkpoint", refuse)
     monkeypatch.setattr(run_page, "evaluate", lambda *arguments, **settings: [STANDINGS[0]])
-    run = replace(run_page.read_run(run_folder), config=CONFIG | {"opponents": {"<i>": 1}})
+    run = replace(run_data.read_run(run_folder), config=CONFIG | {"opponents": {"<i>": 1}})
     run_page.write_report(run, tmp_path, games=DEALS)
     text = (tmp_path / "report.html").read_text()
-    assert Page(text).section("Where the points go") == [("p", "it is <broken> & lost.")]
-    assert of_kind(Page(text).section("Opponents"), "p")[0][0].endswith("opponents: <i> 1.")
+    assert Page(text).section("Score breakdown") == [("p", "it is <broken> & lost.")]
+    assert of_kind(Page(text).section("Opponent pool"), "p")[0][0].endswith("opponents: <i> 1.")
     for raw in ("<script", "<a &", "<broken", "<i> 1"):
         assert raw not in text
 
@@ -1509,6 +1537,10 @@ CARDS = [
     *("Ones", "Twos", "Threes", "Fours", "Fives", "Sixes", "Three of a Kind", "Four of a Kind", "Full House"),
     *("Small Straight", "Large Straight", "Chance"),
 ]
+NEEDED = [
+    *("three alike", "four alike", "three of one number and two of another"),
+    *("four in a row", "five in a row", "a total of 25 or more"),
+]
 CARD_SPACES = [space for space in range(16) if space % 4]
 
 
@@ -1579,7 +1611,7 @@ def assert_showdown(text: str, state: Any, options: Any, is_over: bool) -> None:
     else:
         card, owner, chips = (int(state[field][target]) for field in ("card", "owner", "chips"))
         least = chips if owner != player and options["steal"] == 0 else chips + 1
-        needs = f"{least} dice or more" if card < 6 else "its dice"
+        needs = f"{least} dice or more" if card < 6 else NEEDED[card - 6]
         said = f"throws for {CARDS[card]} with {chips} of player_{owner} on space {target}: needs {needs}"
     assert rest.pop(0) == f"player_{player} {said}"
     if target != -1:
@@ -1709,7 +1741,7 @@ def assert_set_cubed(text: str, state: Any, seats: int) -> None:
     elif state["phase"] == 0:
         assert said == "a SET for the logo"
     elif waiting >= 0:
-        assert said == f"{'ABCDEFGHI'[waiting % 9]}{waiting // 9 + 1} waits for its SET"
+        assert said == f"now complete the SET with {'ABCDEFGHI'[waiting % 9]}{waiting // 9 + 1}"
     else:
         assert said == (f"{len(laid)} of 3 dice laid" if laid else "swap, lay or end the turn")
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from fivedice.agents import cli
-from fivedice.agents.reports.run_page import PAGE, read_run, write_report
+from fivedice.agents.reports.run_data import read_run
+from fivedice.agents.reports.run_page import PAGE, write_report
 from fivedice.agents.reports.run_plots import Line, decisions_unit, draw_lines
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
 from fivedice.agents.training.run import Training
@@ -58,11 +59,11 @@ def test_report__is_one_page_with_every_picture_in_it(run: Path, tmp_path: Path)
     assert sorted(held) == sorted(pictures.values())
     for forbidden in ("http", "<script", "<link", "<a & b>"):
         assert forbidden not in re.sub(r'src="[^"]*"', "", page)
-    for heading in ("Points", "Wins", "Opponents", "Entropy", "Speed", "Settings"):
+    for heading in ("Result", "Points", "Win rate", "Opponent pool", "Entropy", "Speed", "Settings"):
         assert f"<h2>{heading}</h2>" in page
-    assert "Where the points go" not in page  # Yahtzee Jr. has no such table
-    assert "1,024 decisions of the learner" in page
-    assert re.search(r"<td>win rate vs greedy</td><td>\d+\.\d ± \d+\.\d %</td>", page)
+    assert "Score breakdown" not in page  # Yahtzee Jr. has none
+    assert "The learner made 1,024 decisions" in page
+    assert re.search(r"<td>greedy</td><td>\d+\.\d ± \d+\.\d %</td>", page)
     assert "hard 1" in page
 
 
@@ -83,9 +84,9 @@ def test_report__alone_and_without_checkpoints(tmp_path: Path) -> None:
         (run / name).unlink()
     page = write_report(read_run(run), tmp_path / "out", games=20)[0].read_text()
     assert "<h2>Points</h2>" in page
-    assert "exact optimum: 19.39" in page
-    assert "<h2>Wins</h2>" not in page
-    assert "<h2>Opponents</h2>" not in page
+    assert "<td>optimal (exact)</td><td>19.39" in page
+    assert "<h2>Win rate</h2>" not in page
+    assert "<h2>Opponent pool</h2>" not in page
 
 
 def test_report__of_features_has_their_weights(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_report__of_yum_has_the_table_of_boxes(tmp_path: Path) -> None:
     run = trained(tmp_path / "run", replace(SETTINGS, game="yum", num_players=1))
     written = write_report(read_run(run), tmp_path / "out", games=20)
     page = written[0].read_text()
-    assert tmp_path / "out" / "boxes.png" in written
+    assert tmp_path / "out" / "breakdown.png" in written
     assert "<th>best</th><th>greedy</th><th>optimal</th>" in page
     assert page.count("<td>Full House</td>") == 3  # points, zeros, turn of filling
     totals = re.search(r"<tfoot><tr><td>Total</td><td>([\d.]+)</td><td>([\d.]+)</td><td>([\d.]+)</td>", page)
@@ -140,10 +141,10 @@ def broken(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "is not the folder of a run: there is no .*config.json"),
-        ("{", "config.json does not hold the settings of a run"),
-        ("{}", "config.json does not hold the settings of a run"),
-        (json.dumps(asdict(SETTINGS), default=str), "nothing was logged in .* yet; there is nothing to report"),
+        (None, "is not the folder of a run, because .*config.json does not exist"),
+        ("{", "config.json does not contain the settings of a run"),
+        ("{}", "config.json does not contain the settings of a run"),
+        (json.dumps(asdict(SETTINGS), default=str), "nothing has been logged in .* yet; train longer"),
     ],
 )
 def test_report__of_no_run_is_refused(tmp_path: Path, text: str | None, said: str) -> None:
@@ -157,5 +158,5 @@ def test_command__writes_into_the_run_s_folder(run: Path, capsys: Any) -> None:
     cli.report.report_run(run, games=20)
     assert "report.html" in capsys.readouterr().out
     assert (run / "report" / PAGE).is_file()
-    with pytest.raises(ValueError, match="is a file; name a folder for the report"):
+    with pytest.raises(ValueError, match="is a file; choose another folder for the report"):
         cli.report.report_run(run, out=run / CONFIG)

@@ -296,19 +296,19 @@ def test_table__deals_anew_only_between_games() -> None:
     ("mix", "capacity", "said"),
     [
         ({"curent": 1.0}, 10, "'curent' is not a known kind of opponent; did you mean 'current'?"),
-        ({"past": -1.0}, 10, "opponents.past=-1.0 is not a weight; use a number from 0 up"),
-        ({"past": float("nan")}, 10, "opponents.past=nan is not a weight"),
-        ({"past": float("inf")}, 10, "opponents.past=inf is not a weight"),
-        ({"past": 0.0, "greedy": 0.0}, 10, "every weight in opponents is 0"),
-        ({}, 10, "every weight in opponents is 0"),
+        ({"past": -1.0}, 10, "opponents.past=-1.0 is not possible; use a finite number of at least 0"),
+        ({"past": float("nan")}, 10, "opponents.past=nan is not possible"),
+        ({"past": float("inf")}, 10, "opponents.past=inf is not possible"),
+        ({"past": 0.0, "greedy": 0.0}, 10, "all weights in opponents are 0"),
+        ({}, 10, "all weights in opponents are 0"),
         (
             {"past": 1.0, "floor": 0.1},
             10,
-            "opponents.floor=0.1 has no baseline to deal; give random or greedy or optimal",
+            "opponents.floor=0.1 needs a baseline; give random or greedy or optimal",
         ),
-        ({"past": 1.0, "floor": 1.5}, 10, "opponents.floor=1.5 is not a share; use a number from 0 to 1"),
-        ({"greedy": 1.0, "floor": -0.1}, 10, "opponents.floor=-0.1 is not a share; use a number from 0 to 1"),
-        ({"greedy": 1.0, "floor": float("nan")}, 10, "opponents.floor=nan is not a share"),
+        ({"past": 1.0, "floor": 1.5}, 10, "opponents.floor=1.5 is not possible; use a number from 0 to 1"),
+        ({"greedy": 1.0, "floor": -0.1}, 10, "opponents.floor=-0.1 is not possible; use a number from 0 to 1"),
+        ({"greedy": 1.0, "floor": float("nan")}, 10, "opponents.floor=nan is not possible"),
         ({"past": 1.0}, 1, "pool_size=1 is too small; use at least 2"),
     ],
 )
@@ -318,6 +318,6 @@ def test_pool__wrong_settings_are_refused(mix: dict[str, Any], capacity: int, sa
 
 
 def test_assign__without_a_snapshot_says_so() -> None:
-    with pytest.raises(ValueError, match="there is no snapshot to play against yet; add one first"):
+    with pytest.raises(ValueError, match="the pool has no snapshot yet; add one before the first game"):
         OpponentPool({"current": 1.0, "random": 1.0}, 10).assign(EVENLY)
     assert set(OpponentPool({"random": 1.0}, 10).assign(EVENLY)) == {BASELINES["random"]}

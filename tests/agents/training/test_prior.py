@@ -143,7 +143,7 @@ def test_base__shows_how_near_each_action_is_to_the_best() -> None:
     keeps = np.arange(batch.num_actions) < 31
     for _ in range(40):
         view = batch.view()
-        values = np.where(view.masks, GREEDY.action_values(view), -np.inf)
+        values = np.where(view.masks, GREEDY.of(SHOWDOWN).action_values(view), -np.inf)
         behind = values.max(axis=1, keepdims=True) - values
         shown = prior.shown(view)
         expected = np.maximum(0.0, 1 - behind / np.where(keeps, 2.0, 0.5))
@@ -171,12 +171,12 @@ def test_prior_span__is_the_same_in_a_run_its_file_and_its_resume(tmp_path: Path
 
 def test_prior_span__without_a_base_is_refused() -> None:
     for settings in ({"prior_span": 1.0}, {"prior_keep_span": 1.0}, {"prior_features": True}):
-        with pytest.raises(ValueError, match="say what is shown of a prior; use prior='greedy'"):
+        with pytest.raises(ValueError, match="need a prior; use prior='greedy'"):
             SeatVecEnv("yum", 2, **settings)  # type: ignore[arg-type]  # of several types
 
 
 def test_prior_span__of_a_policy_that_does_not_tell_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"random does not tell what .* SET Cubed; use prior_span=0"):
+    with pytest.raises(ValueError, match=r"random has no action values in SET Cubed; use prior_span=0"):
         SeatVecEnv("set_cubed", 2, prior="random", prior_span=1.0)
 
 
@@ -186,13 +186,13 @@ def test_prior_span__of_a_policy_that_does_not_tell_is_refused() -> None:
         (
             "set_cubed",
             {"prior_keep_span": 1.0},
-            "no turn of SET Cubed has throws between which dice are kept; use prior_",
+            "SET Cubed has no keep actions; use prior_keep_span=0",
         ),
-        ("showdown_yahtzee", {"prior_features": True}, "near the best leave; say how near by prior_span"),
+        ("showdown_yahtzee", {"prior_features": True}, "features of near-best actions only; set prior_span above 0"),
         (
             "yum",
             {"prior_features": True, "prior_span": 1.0},
-            "has no features of actions in Yum; use prior_features=False",
+            "has no action features in Yum; use prior_features=False",
         ),
     ],
 )
@@ -205,7 +205,7 @@ def test_base__of_a_game_that_has_no_such_thing_is_refused(game: str, settings: 
 
 @pytest.mark.parametrize("span", [-1, "wide", float("inf"), None, True])
 def test_prior_span__of_a_card_must_be_a_number(span: object) -> None:
-    with pytest.raises(ValueError, match="it must be a number from 0 up"):
+    with pytest.raises(ValueError, match="it must be a finite number, 0 or more"):
         read_prior({"prior": "greedy", "prior_span": span}, SHOWDOWN)
 
 
@@ -233,14 +233,14 @@ def test_prior_features__are_shown_in_spans_after_what_the_base_holds() -> None:
     assert prior.feature_names(SHOWDOWN) == list(greedy.features) == ["lasting", "taken", "placing"]
     assert np.array_equal(shown[:, : near.shape[1]], near)
     features = shown[:, near.shape[1] :].reshape(len(view), 3, -1)
-    expected = greedy.action_features(view, GREEDY.action_values(view), near > 0)
+    expected = greedy.action_features(view, GREEDY.of(SHOWDOWN).action_values(view), near > 0)
     assert np.allclose(features * 1.5, expected, atol=1e-6)
     assert np.abs(features).max() < 4.0  # so that nothing was cut off
     assert not features.transpose(0, 2, 1)[near == 0].any()
     assert features.any(axis=(0, 2)).all()
     far = Prior(GREEDY, 0.1, 0.2, features=True).shown(view)
     near = far[:, : near.shape[1]]
-    cut = greedy.action_features(view, GREEDY.action_values(view), near > 0) / 0.1
+    cut = greedy.action_features(view, GREEDY.of(SHOWDOWN).action_values(view), near > 0) / 0.1
     assert (np.abs(cut) > 4.0).any()
     features = far[:, near.shape[1] :].reshape(len(view), 3, -1)
     assert np.allclose(features, np.clip(cut, -4.0, 4.0), atol=1e-5)
@@ -299,10 +299,10 @@ def test_prior_features__of_a_card_must_be_those_of_this_version(features: objec
     card = {"prior": "greedy", "prior_span": 1.0, "prior_features": ["lasting", "taken", "placing"]}
     assert read_prior(card, SHOWDOWN) == Prior(GREEDY, 1.0, features=True)
     with pytest.raises(
-        ValueError, match=r"gives prior_features as .*; this version's are \['lasting', 'taken', 'placing'\]"
+        ValueError, match=r"has prior_features=.*; this version's are \['lasting', 'taken', 'placing'\]"
     ):
         read_prior(card | {"prior_features": features}, SHOWDOWN)
-    with pytest.raises(ValueError, match="no features of actions in Yum"):
+    with pytest.raises(ValueError, match="no action features in Yum"):
         read_prior(card, YUM)
 
 

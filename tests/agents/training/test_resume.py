@@ -546,9 +546,9 @@ CHANGES: dict[str, tuple[str, dict[str, Any], str]] = {
     "prior_span": ("prior", {"prior_span": 5.0}, r"with prior_span=6\.0, not with prior_span=5\.0"),
     "prior_keep_span": ("prior", {"prior_keep_span": 2.0}, r"with prior_keep_span=3\.0, not with prior_keep_span=2\.0"),
     "prior_features": ("prior", {"prior_features": False}, r"with prior_features=\[.*\], not with prior_features=\[\]"),
-    "seats": (CALM, {"num_players": 2}, r"is a run of Yahtzee Jr\. with 3 seats \(.*\), not of .* with 2 seats"),
+    "seats": (CALM, {"num_players": 2}, r"is a run of Yahtzee Jr\. with 3 players \(.*\), not of .* with 2 players"),
     "options": (CALM, {"options": {"tie_break": "share"}}, "is a run of .*tie_break='roll'.*, not of .*'share'"),
-    "game": (CALM, {"game": "yum"}, r"is a run of Yahtzee Jr\. .*, not of Yum with 3 seats"),
+    "game": (CALM, {"game": "yum"}, r"is a run of Yahtzee Jr\. .*, not of Yum with 3 players"),
 }
 
 
@@ -800,12 +800,12 @@ def test_damage__of_a_snapshot_or_a_previous_best_is_refused(victim: Victim) -> 
     for path, whole in wholes.items():
         for bit in sampled_bits(whole, 5, header=0, rest=8)[-8:]:
             path.write_bytes(flipped(whole, bit))
-            assert str(path) in refused(victim.training, "is not a checkpoint that can be played: .* it is damaged")
+            assert str(path) in refused(victim.training, "cannot be used as a checkpoint: the file is damaged")
         for kept in (0, 8, len(whole) - 1):
             path.write_bytes(whole[:kept])
-            assert str(path) in refused(victim.training, "is not a checkpoint that can be played: .* not a whole")
+            assert str(path) in refused(victim.training, "cannot be used as a checkpoint: .* not a complete")
         path.unlink()
-        assert refused(victim.training) == f"there is no file {path}"
+        assert refused(victim.training) == f"the file {path} does not exist"
         assert len(set(networks.values())) >= 3
         for other, content in wholes.items():
             if networks[other] != networks[path]:

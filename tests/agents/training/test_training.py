@@ -135,6 +135,21 @@ def test_train__starts_where_a_job_was_stopped_before_its_first_save(tmp_path: P
     assert (folder / "best.safetensors").is_file()
 
 
+@pytest.mark.parametrize("learning_rate", [1e30, 1e38])
+def test_train__that_diverges_says_so_and_saves_no_broken_network(tmp_path: Path, learning_rate: float) -> None:
+    config = replace(CONFIG, runs=tmp_path, name="it", learning_rate=learning_rate, eval_every=UPDATE)
+    said = (
+        rf"^training diverged after [\d,]+ decisions: .* smaller learning_rate than {re.escape(f'{learning_rate:g}')}; "
+        "saved before: "
+    )
+    with pytest.raises(ValueError, match=said):
+        training_run.train(config)
+    for path in (tmp_path / "it").rglob("*.safetensors"):
+        with safe_open(path, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118  # no dict
+                assert np.isfinite(file.get_tensor(name)).all(), (path, name)
+
+
 def test_train__that_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: Any) -> None:
         raise ValueError("no model")
@@ -205,20 +220,20 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
         ({"num_players": 1, "reward": "win"}, "there is only one; use reward='score'"),
         (
             {"opponents": Mix(floor=0.2, random=0, greedy=0)},
-            "opponents.floor=0.2 has no baseline to deal; give random or",
+            "opponents.floor=0.2 needs a baseline; give random or",
         ),
         (
             {"game": "yahtzee_jr", "num_players": 3, "opponents": Mix(optimal=1)},
             "opponents.optimal=1, but Yahtzee Jr. is not solved; use 0",
         ),
-        ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "every weight in opponents is 0"),
+        ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "all weights in opponents are 0"),
         (
             {"features_only": True, "prior": "greedy"},
             "features_only=True trains only feature weights; set prior_features=True, too",
         ),
         (
             {"prior_span": 1.0},
-            "prior_span, prior_keep_span and prior_features say what is shown of a prior; use prior='greedy'",
+            "prior_span, prior_keep_span and prior_features need a prior; use prior='greedy'",
         ),
     ],
 )
@@ -823,7 +838,7 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
     run_command.run(config, None, out)
     folder = tmp_path / "my runs" / "yum"
     lines = said.getvalue().splitlines()
-    assert lines[0] == f"Yum, 2 seats, reward score: {folder}"
+    assert lines[0] == f"Yum, 2 players, reward score: {folder}"
     assert [line.split()[0] for line in lines if line[:11].strip().isdigit()] == ["256", "512"]
     assert lines[-1] == f"Play against it:  fivedice play yum --opponents '{folder / 'best.safetensors'}'"
     ((_, _, contenders, _),) = tables
@@ -839,7 +854,7 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
     run_command.run(again, None, out)
     lines = said.getvalue().splitlines()
     folder = tmp_path / "my runs" / "again"
-    assert f"Yum, 1 seat, reward score: {folder}" in lines
+    assert f"Yum, 1 player, reward score: {folder}" in lines
     assert lines[-1] == f"Evaluate it again:  fivedice evaluate yum '{folder / 'best.safetensors'}'"
     free = optimum(load_game("yum"), load_game("yum").make_options(1, {"zeros": "free"}))
     assert [entry[2] for entry in given[1:]] == [free, free]
@@ -1138,7 +1153,7 @@ def test_rollout__reads_and_writes_no_file(tmp_path: Path, opened: list[str], mo
         ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], but the run has net_arch=\[9\]"),
         ({"activation": "relu"}, r"start=.* has activation='tanh', but the run has activation='relu'"),
         ({"prior": "greedy"}, r"start=.* has prior=None, but the run has prior='greedy'"),
-        ({"num_players": 3}, r"last plays Yum with 2 seats .*, not Yum with 3 seats"),
+        ({"num_players": 3}, r"last plays Yum with 2 players .*, not Yum with 3 players"),
         ({"start": Path("nowhere.safetensors")}, r"nowhere.safetensors"),
     ],
 )

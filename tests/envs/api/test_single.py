@@ -170,7 +170,7 @@ def test_step__what_is_no_integer_is_refused_and_changes_nothing(action: Any) ->
         ({"opponents": ["random", None]}, "None is not a policy; use a name, a checkpoint's path, or an object"),
         ({"opponents": None}, "None is not a policy"),
         ({"opponents": 3}, "3 is not a policy"),
-        ({"opponents": Path("none.safetensors")}, "there is no file none.safetensors"),
+        ({"opponents": Path("none.safetensors")}, "the file none.safetensors does not exist"),
         ({"seat": 3}, "seat=3 is not at this table; use 0 to 2 or 'random'"),
         ({"seat": -1}, "seat=-1 is not at this table"),
         ({"seat": 0.5}, "seat=0.5 is not at this table"),
@@ -404,9 +404,9 @@ def test_opponents__bound_to_another_table_are_refused_at_once(tmp_path: Path) -
     }
     card = make_card(game, game.make_options(3, {}), net, "relu")
     save_checkpoint(tmp_path / "three.safetensors", card, Network(tensors, size, game.num_actions(), net, "relu"))
-    with pytest.raises(ValueError, match=r"three plays Yum with 3 seats .*, not Yum with 2 seats"):
+    with pytest.raises(ValueError, match=r"three plays Yum with 3 players .*, not Yum with 2 players"):
         SeatEnv("yum", opponents=str(tmp_path / "three.safetensors"))
-    with pytest.raises(ValueError, match=r"three plays Yum with 3 seats .*, not Yahtzee Jr. with 3 seats"):
+    with pytest.raises(ValueError, match=r"three plays Yum with 3 players .*, not Yahtzee Jr. with 3 players"):
         SeatVectorEnv(2, "yahtzee_jr", opponents=str(tmp_path / "three.safetensors"), num_players=3)
 
 

@@ -20,7 +20,8 @@ from fivedice.envs.core.chance import (
     roll_dice,
     word,
 )
-from fivedice.envs.core.dice import KEEP_ALL, THROWS, throw, throw_number
+from fivedice.envs.core.dice import KEEP_ALL, THROWS, throw
+from fivedice.envs.core.dice_lookup import throw_number
 
 FACES = 6
 NO_SCRIPT = new_script([], FACES)

@@ -87,7 +87,9 @@ def test_option__ends_of_a_range_are_in_it() -> None:
             for place, wrong in ((0, option.least - 1), (size - 1, option.most + 1), (size // 2, True)):
                 numbers = list(option.default)
                 numbers[place] = wrong
-                with pytest.raises(ValueError, match=f"{size} whole numbers from {option.least} to {option.most}, such as "):
+                with pytest.raises(
+                    ValueError, match=f"{size} whole numbers from {option.least} to {option.most}, such as "
+                ):
                     option.encode(numbers)
 
 

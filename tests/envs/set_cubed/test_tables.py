@@ -11,7 +11,8 @@ import pytest
 from fivedice.envs.api.aec import DiceEnv
 from fivedice.envs.set_cubed import GAME
 from fivedice.envs.set_cubed.dice import standard_dice
-from fivedice.envs.set_cubed.faces import FACE_NAMES, NUM_FACES, THIRD, WILD
+from fivedice.envs.set_cubed.faces import FACE_NAMES, NUM_FACES, WILD, third_face
+from fivedice.envs.set_cubed.lookup import THIRD, third
 
 FEATURES = [(name[1], name[2], name[0]) for name in FACE_NAMES[:27]]  # colour, shape, number
 STANDARD = [[FACE_NAMES[face] for face in die] for die in standard_dice()]
@@ -25,17 +26,22 @@ def is_a_set(faces: tuple[int, int, int]) -> bool:
 def test_third__is_the_one_face_that_passes_the_three_questions() -> None:
     assert len(set(FEATURES)) == 27
     for first, second in itertools.product(range(27), repeat=2):
-        assert [third for third in range(27) if is_a_set((first, second, third))] == [THIRD[first, second]]
+        assert [face for face in range(27) if is_a_set((first, second, face))] == [third_face(first, second)]
+
+
+def test_lookup__is_the_rule_for_every_two_faces() -> None:
+    for first, second in itertools.product(range(27), repeat=2):
+        assert THIRD[first, second] == third(first, second) == third_face(first, second)
 
 
 def test_third__the_sheets_examples() -> None:
-    def third(first: str, second: str) -> str:
-        return FACE_NAMES[THIRD[FACE_NAMES.index(first), FACE_NAMES.index(second)]]
+    def named(first: str, second: str) -> str:
+        return FACE_NAMES[third_face(FACE_NAMES.index(first), FACE_NAMES.index(second))]
 
-    assert third("2RO", "2RD") == "2RS"  # one colour, three shapes, one number
-    assert third("1RO", "1GO") == "1PO"
-    assert third("1RO", "2GD") == "3PS"
-    assert third("3GS", "3GS") == "3GS"
+    assert named("2RO", "2RD") == "2RS"  # one colour, three shapes, one number
+    assert named("1RO", "1GO") == "1PO"
+    assert named("1RO", "2GD") == "3PS"
+    assert named("3GS", "3GS") == "3GS"
 
 
 def test_dice__252_faces_each_on_nine_dice_and_never_twice_on_one() -> None:
@@ -70,9 +76,9 @@ def test_dice__every_form_of_a_table_is_the_same() -> None:
         ([[*STANDARD[0], "1RO"], *STANDARD[1:]], "dice: die 1 has 7 faces; a die has 6"),
         (
             [STANDARD[0], [*STANDARD[1][:5], "4RO"], *STANDARD[2:]],
-            "dice: '4RO' on die 2 is no face; use 1, 2 or 3, then",
+            "dice: '4RO' on die 2 is not a face; use 1, 2 or 3, then",
         ),
-        ([STANDARD[0], [*STANDARD[1][:5], 3], *STANDARD[2:]], "dice: 3 on die 2 is no face"),
+        ([STANDARD[0], [*STANDARD[1][:5], 3], *STANDARD[2:]], "dice: 3 on die 2 is not a face"),
         (7, "dice=7 is not possible; use 'standard', a text or 42 rows of six names"),
         ("Standard", "dice lists 1 dice"),
     ],
@@ -120,13 +126,16 @@ def test_board__standard_is_the_rulebooks() -> None:
         (ROWS * 2, "board has 16 rows of 9 cells"),
         ([row + "." * 7 for row in ROWS], "board has 8 rows of 16 cells"),
         ([*ROWS[:7], "." * 8], "board: row 8 has 8 cells and row 1 has 9"),
-        ([*ROWS[:7], "....0...."], "board: '0' in row 8 means nothing; use '.', a digit from 1 up or '*'"),
-        ([*ROWS[:7], "....x...."], "board: 'x' in row 8 means nothing"),
-        ([*ROWS[:7], "....*...."], "board has 4 logo cells; the logo is three '*' side by side in a line"),
-        ([row.replace("***", "*.**")[:9] for row in ROWS], "board has 3 logo cells; the logo is three"),
-        ([row.replace("*", ".") for row in ROWS], "board has 0 logo cells"),
-        ([*ROWS[:3], ".......**", "*........", *ROWS[5:]], "board has 3 logo cells"),  # round the edge
-        ([*UPRIGHT[:2], "..*....", "...*...", "....*..", *UPRIGHT[5:]], "board has 3 logo cells"),  # slanted
+        ([*ROWS[:7], "....0...."], "board: '0' in row 8 has no meaning; use '.', a digit from 1 up or '*'"),
+        ([*ROWS[:7], "....x...."], "board: 'x' in row 8 has no meaning"),
+        (
+            [*ROWS[:7], "....*...."],
+            "board: 4 cells are '*'; the logo is three '*' next to each other in one row or column",
+        ),
+        ([row.replace("***", "*.**")[:9] for row in ROWS], "board: 3 cells are '*'; the logo is three"),
+        ([row.replace("*", ".") for row in ROWS], "board: 0 cells are '*'"),
+        ([*ROWS[:3], ".......**", "*........", *ROWS[5:]], "board: 3 cells are '*'"),  # round the edge
+        ([*UPRIGHT[:2], "..*....", "...*...", "....*..", *UPRIGHT[5:]], "board: 3 cells are '*'"),  # slanted
         ([], "board has 0 rows of 0 cells"),
     ],
 )

@@ -14,7 +14,7 @@ from fivedice.envs.api.transcript import parse, replay
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.chance import BLANK, new_script, new_streams
 from fivedice.envs.core.kernel import kernel, plain
-from fivedice.envs.showdown_yahtzee import GAME, rules
+from fivedice.envs.showdown_yahtzee import GAME, lookup, rules
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 NUMBERS = ["Ones", "Twos", "Threes", "Fours", "Fives", "Sixes"]
@@ -714,3 +714,18 @@ def test_names__of_what_is_not_possible_before_the_dice_are_thrown() -> None:
         "keep slots 1 2 3",
         "claim Ones",
     ]
+
+
+def test_lookup__sets_of_cards_are_those_of_the_rules() -> None:
+    batch, generator = Batch(GAME, 64), np.random.default_rng(8)
+    batch.reset(seed=8)
+    sizes = set()
+    for _ in range(100):
+        for state in batch.states[::8]:
+            unused, wanted = lookup.unused_cards(state), lookup.wanted_cards(state)
+            for card in range(12):
+                assert lookup.has_card(unused, card) == rules.is_unused(state, card)
+                assert lookup.has_card(wanted, card) == rules.is_wanted(state, card)
+            sizes |= {int(unused).bit_count(), 100 + int(wanted).bit_count()}
+        batch.step((generator.random(batch.masks.shape) * batch.masks).argmax(axis=1))
+    assert {2, 11, 12, 100, 101, 111} <= sizes

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fivedice.envs.core.chance import new_script, new_streams
-from fivedice.envs.core.dice import throw_number
-from fivedice.envs.yum import GAME, rules
+from fivedice.envs.core.dice_lookup import throw_number
+from fivedice.envs.yum import GAME, lookup, rules
 from fivedice.envs.yum.rules import BOXES, FILL, HIGH, LOW, OPEN
 
 NUMBERS = {"Ones": 1, "Twos": 2, "Threes": 3, "Fours": 4, "Fives": 5, "Sixes": 6}
@@ -159,8 +159,8 @@ def test_points__looked_up_are_those_of_the_rules(choice: dict[str, Any]) -> Non
             faces = np.array(dice, np.int8)
             number = throw_number(faces)
             expected = [rules.points_in(box, faces, boxes, options) for box in range(len(BOXES))]
-            assert [rules.points_of(number, box, boxes, options) for box in range(len(BOXES))] == expected
-            scoring = rules.scoring_boxes(number, boxes, options)
+            assert [lookup.points_of(number, box, boxes, options) for box in range(len(BOXES))] == expected
+            scoring = lookup.scoring_boxes(number, boxes, options)
             assert [scoring >> box & 1 for box in range(len(BOXES))] == [found > 0 for found in expected]
 
 
@@ -169,7 +169,7 @@ def test_open_boxes__are_those_with_nothing_written() -> None:
     for opens in range(1 << len(BOXES)):
         is_open = (opens >> np.arange(len(BOXES))) & 1 == 1
         boxes = np.where(is_open, OPEN, generator.integers(0, 31, len(BOXES))).astype(np.int8)
-        assert rules.open_boxes(boxes) == opens
+        assert lookup.open_boxes(boxes) == opens
 
 
 @pytest.mark.parametrize(

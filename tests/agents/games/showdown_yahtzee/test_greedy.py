@@ -13,6 +13,7 @@ import pytest
 
 from fivedice.agents import load
 from fivedice.agents.evaluation.match import evaluate
+from fivedice.agents.games.showdown_yahtzee.greedy import GREEDY
 from fivedice.agents.games.showdown_yahtzee.greedy_turn import turns_of
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
@@ -229,7 +230,7 @@ class Reckoner:
 def test_greedy__takes_the_best_of_all_actions(options: dict[str, Any]) -> None:
     view, _ = positions(70, seed=3, **options)
     reckoner, kinds = Reckoner(view.options), Counter[str]()
-    told = load("greedy").action_values(view)  # type: ignore[attr-defined]  # greedy play tells them
+    told = GREEDY.action_values(view)
     for state, mask, found, action in zip(
         view.states, view.masks, told, load("greedy").act(view).tolist(), strict=True
     ):
@@ -276,7 +277,7 @@ def test_greedy__stays_where_that_promises_more(own: int, rivals: tuple[int, int
     expected = [reckoner.value(one, action) for action in (STAY, MOVE_ON)]
     assert (expected[0] > expected[1] + 0.01) == (choice == STAY)
     assert load("greedy").act(view).tolist() == [choice]
-    told = load("greedy").action_values(view)  # type: ignore[attr-defined]  # greedy play tells them
+    told = GREEDY.action_values(view)
     assert told[0, [STAY, MOVE_ON]].tolist() == pytest.approx(expected, abs=1e-9)
 
 
@@ -306,7 +307,7 @@ def test_greedy__refuses_another_game() -> None:
 @pytest.mark.parametrize("options", [{}, {"steal": "beat", "chips": (1, 4, 2, 2, 4, 1), "num_players": 3}], ids=str)
 def test_features__are_what_turns_played_for_them_alone_promise(options: dict[str, Any]) -> None:
     view, _ = positions(12, seed=5, **options)
-    greedy = load("greedy").of(GAME)  # type: ignore[attr-defined]  # greedy play has one for each game
+    greedy = GREEDY
     features = greedy.action_features(view, greedy.action_values(view), view.masks == 1)
     chips, beat = tuple(view.options["chips"].tolist()), int(view.options["steal"] == 1)
 
@@ -347,7 +348,7 @@ def test_features__there_are_none_in_the_showdown() -> None:
     """The same decisions, as if the Showdown had begun in some of them."""
     view, _ = positions(60, seed=6)
     view.states["last_turns"] = 0
-    greedy = load("greedy").of(GAME)  # type: ignore[attr-defined]  # greedy play has one for each game
+    greedy = GREEDY
     values, near = greedy.action_values(view), view.masks == 1
     before = greedy.action_features(view, values, near)
     view.states["last_turns"][::2] = np.arange(len(view))[::2] % 3 + 1

@@ -10,12 +10,13 @@ import pytest
 
 from fivedice.agents import load
 from fivedice.agents.evaluation.match import play_games
-from fivedice.agents.games.exact_turn import NUM_THROWS, THROWS, set_number, throw_chances
+from fivedice.agents.games.exact_turn import NUM_THROWS, set_number, throw_chances
 from fivedice.agents.games.yahtzee_jr import exact
 from fivedice.agents.games.yahtzee_jr.exact import BOARDS, OPTIMAL, YahtzeeJrValues, board_number, solve
 from fivedice.agents.policies.baselines import is_solved, optimum, value_in_words
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
+from fivedice.envs.core.dice import THROWS
 from fivedice.envs.core.spec import Options
 from fivedice.envs.yahtzee_jr import GAME
 from fivedice.envs.yahtzee_jr.rules import (
@@ -72,8 +73,8 @@ def test_two_seats__chance_of_the_first_to_win(must_score_most: bool, first: flo
         assert solve(options).start == pytest.approx(first, abs=5e-7)
         value = solve(options).start
         assert value_in_words(GAME, options) == (
-            f"{100 * value:.4f} % is the chance of the seat that moves first to win if both play perfectly, and so "
-            f"{100 * (1 - value):.4f} % that of the other; a drawn game counts as half a win."
+            f"If both seats play optimally, the seat that moves first wins with a probability of {100 * value:.4f} % "
+            f"and the other seat with {100 * (1 - value):.4f} %. A drawn game counts as half a win."
         )
         assert optimum(GAME, options) is None
         assert exact.point_values(options) is None
@@ -325,7 +326,7 @@ def test_optimal__alone_scores_what_the_value_says(alone: YahtzeeJrValues) -> No
     ("first", "second", "share"),
     [("optimal", "optimal", 0.531554), ("optimal", "greedy", 0.536916), ("greedy", "optimal", 0.527918)],
 )
-def test_optimal__wins_as_often_as_is_reckoned(first: str, second: str, share: float) -> None:
+def test_optimal__wins_as_often_as_is_computed(first: str, second: str, share: float) -> None:
     """The last two figures are those of tests/agents/games/yahtzee_jr/test_exploit.py."""
     played = play_games(GAME, np.tile([0, 1], (2500, 1)), [load(first), load(second)], seed=5)
     won = played.shares[:, 0]

@@ -1,4 +1,4 @@
-"""Greedy play of Yahtzee Jr., against a slow and separate reckoning of the turn with every single die to come."""
+"""Greedy play of Yahtzee Jr., against a slow and separate computation of the turn, die by die."""
 
 import os
 from collections import Counter

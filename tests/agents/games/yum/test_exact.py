@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fivedice.agents.games.exact_turn import NUM_THROWS, THROWS, set_number, throw_chances
+from fivedice.agents.games.exact_turn import NUM_THROWS, set_number, throw_chances
 from fivedice.agents.games.yum import exact
 from fivedice.agents.games.yum.exact import OPTIMAL, YumValues, solve
 from fivedice.agents.policies.baselines import is_solved, optimum, value_in_words
 from fivedice.envs.core.batch import Batch
+from fivedice.envs.core.dice import KEEP_ALL, THROWS
 from fivedice.envs.core.spec import Options
 from fivedice.envs.yum import GAME
 from fivedice.envs.yum.rules import FILL, OPEN, STATE, legal_actions, points_in, score
@@ -72,7 +73,7 @@ def to_come(card: tuple[int, ...], options: Options) -> float:
     def deciding(dice: tuple[int, ...], left: int) -> float:
         if left == 0:
             return ending(dice, left)
-        kept = {tuple(dice[slot] for slot in range(5) if keep >> slot & 1) for keep in range(31)}
+        kept = {tuple(dice[slot] for slot in range(5) if keep >> slot & 1) for keep in range(KEEP_ALL)}
         return max(ending(dice, left), *(throwing(dice, left - 1) for dice in kept))
 
     @cache

@@ -1,4 +1,4 @@
-"""Greedy play of Yum, against a slow and separate reckoning of the turn with ordered dice and its own scoring."""
+"""Greedy play of Yum, against a slow and separate computation of the turn with ordered dice and its own scoring."""
 
 import os
 from collections import Counter
