@@ -153,7 +153,7 @@ class Game:
             players.
         observe: kernel ``observe(state, options, seat, out)`` that writes the observation of a seat into ``out``,
             (size,) float32.
-        observe_throw: kernel with the same arguments, called after one of the first ``num_keeps`` actions. ``out`` still
+        observe_throw: kernel with the same arguments, after one of the first ``num_keeps`` actions. ``out`` still
             holds the observation before this action, and the kernel writes only what a throw changes. Declare it only
             if each of these actions throws dice, changes nothing else, and leaves the move to the same seat. Default:
             None, ``observe`` writes everything each time.
