@@ -34,7 +34,7 @@ def _list_games() -> dict[str, int]:
 
 GAMES = _list_games()
 
-# What is imported when it is asked for: it loads the compiler.
+# Imported only when used, because these modules load the compiler.
 LAZY = {"Batch": "fivedice.envs.core.batch", "play_random": "fivedice.envs.core.random_play"}
 
 __all__ = ["GAMES", "Batch", "load_game", "play_random"]
@@ -51,7 +51,14 @@ def __dir__() -> list[str]:
 
 
 def load_game(name: str) -> "Game":
-    """The declaration of the game with this name, such as ``"yum"``."""
+    """Return the declaration of a game.
+
+    Args:
+        name: the name of a game, such as ``"yum"``; ``fivedice.envs.GAMES`` has all names.
+
+    Raises:
+        ValueError: there is no game with this name.
+    """
     if name not in GAMES:
         from fivedice.envs.core.spec import unknown_name
 

@@ -1,1 +1,1 @@
-"""What every game is made of: the compiler, chance, dice, options, declarations, and batches of games."""
+"""What all games share: the compiler, chance, dice, options, rewards, the declaration of a game, and batches."""

@@ -1,7 +1,7 @@
-"""The batched face: N games in one array, stepped by one compiled loop that calls the rules of one game row by row.
+"""The batched API: N games in one array, stepped by one compiled loop that calls the rules row by row.
 
-The loops are made once for each game. They know nothing about any game but its verbs, and every other face (AEC,
-Gymnasium, Stable-Baselines3) runs them.
+The loops are compiled once for each game. They call only the functions that a game declares. All other APIs
+(PettingZoo, Gymnasium, Stable-Baselines3) run these loops.
 """
 
 import os
@@ -21,15 +21,15 @@ from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import View
 
 Rows = NDArray[np.int64]
-ROWS_PER_THREAD = 256  # below this, handing a share to another thread costs more than it saves
+ROWS_PER_THREAD = 256  # with fewer rows, starting work in another thread costs more time than it saves
 
 
 class Loops(NamedTuple):
     """The compiled loops over the rows of a batch of one game."""
 
     start: Callable[..., None]
-    step: Callable[..., None]  # where the end of the game alone is paid
-    step_for_points: Callable[..., None]  # where the points of each step are
+    step: Callable[..., None]  # for the reward that is only paid at the end of a game
+    step_for_points: Callable[..., None]  # for the rewards that depend on the points of each step
     show: Callable[..., None]
     write: Callable[..., None]
     result: Callable[..., None]
@@ -37,7 +37,10 @@ class Loops(NamedTuple):
 
 @cache
 def make_loops(game: Game) -> Loops:
-    """The loops of one game. All arrays are rows of games; `rows` (R,) int64 names those to work on."""
+    """Make the loops of one game.
+
+    The first axis of each array is the game. The loops work on the games whose indices are in ``rows``, (R,) int64.
+    """
     setup, apply = game.rules.setup, game.rules.apply
     current_player, legal_actions = game.rules.current_player, game.rules.legal_actions
     is_terminal, scores, winners = game.rules.is_terminal, game.rules.scores, game.rules.winners
@@ -46,12 +49,12 @@ def make_loops(game: Game) -> Loops:
 
     @kernel
     def start(rows: Rows, states: Any, options: Any, streams: Any, scripts: NDArray[np.void]) -> None:
-        """Set up a new game in each of `rows`."""
+        """Set up a new game in each of ``rows``."""
         for row in rows:
             setup(states[row], options, (streams[row], scripts[row]))
 
     def make_step(for_points: bool) -> Callable[..., None]:
-        # There are two of them, since what is needed only where each step is paid would take registers from the other.
+        # Two versions: the code for the points of each step would slow down the loop that does not need them.
         @kernel(noalias=True)
         def step(
             rows: Rows,
@@ -72,12 +75,13 @@ def make_loops(game: Game) -> Loops:
             masks: NDArray[np.int8],
             observations: NDArray[np.float32],
         ) -> None:
-            """Carry out one legal action in each of `rows`, pay the seats, and show the next decision.
+            """Carry out one legal action in each of ``rows``, pay the seats, and show the next decision.
 
-            With `restart`, a finished game is set up anew at once and the next decision shown is its first.
+            With `restart`, the next game of a row starts as soon as its game is over, and the decision shown is the
+            first one of the new game.
             """
             for i in range(len(rows)):
-                row = max(0, rows[i])  # so that the compiler need not look for rows below 0
+                row = max(0, rows[i])  # so the compiler omits the code for negative indices
                 state = states[row]
                 if for_points:
                     scores(state, options, before)
@@ -90,7 +94,7 @@ def make_loops(game: Game) -> Loops:
                 if over or for_points:
                     pay(kind, before, after, over, won, rewards[row])
                 else:
-                    # As many rounds at any table: a loop that ends earlier becomes a call.
+                    # The length of this loop is fixed: a loop of variable length compiles to a slower call.
                     for seat in range(MAX_SEATS):
                         if seat < rewards.shape[1]:
                             rewards[row, seat] = 0.0
@@ -119,7 +123,7 @@ def make_loops(game: Game) -> Loops:
         masks: NDArray[np.int8],
         observations: NDArray[np.float32],
     ) -> None:
-        """Show the next decision of each of `rows`."""
+        """Show the next decision of each of ``rows``."""
         for row in rows:
             movers[row] = current_player(states[row])
             legal_actions(states[row], options, masks[row])
@@ -134,7 +138,7 @@ def make_loops(game: Game) -> Loops:
         masks: NDArray[np.int8],
         observations: NDArray[np.float32],
     ) -> None:
-        """Show each of `rows` to one of its `seats` (R,), with an empty mask unless that seat is to move."""
+        """Write the observation of one seat, ``seats`` (R,), in each of ``rows``, and its mask (all 0 off turn)."""
         for i in range(len(rows)):
             row = rows[i]
             state = states[row]
@@ -146,7 +150,7 @@ def make_loops(game: Game) -> Loops:
 
     @kernel
     def result(rows: Rows, states: Any, options: Any, points: NDArray[np.float64], won: NDArray[np.int8]) -> None:
-        """Write the points (R, num_players) and the winners (R, num_players) of each of `rows`."""
+        """Write the points (R, num_players) and the winners (R, num_players) of each of ``rows``."""
         for i in range(len(rows)):
             scores(states[rows[i]], options, points[i])
             winners(states[rows[i]], options, won[i])
@@ -156,7 +160,7 @@ def make_loops(game: Game) -> Loops:
 
 @kernel
 def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]) -> int:
-    """The place in `rows` of the first action that is not legal there, or -1."""
+    """The index in ``rows`` of the first action that is illegal in its game, or -1 if all are legal."""
     for i in range(len(rows)):
         if actions[i] < 0 or actions[i] >= masks.shape[1] or not masks[rows[i], actions[i]]:
             return i
@@ -165,7 +169,7 @@ def find_illegal(rows: Rows, actions: NDArray[np.int64], masks: NDArray[np.int8]
 
 @kernel(allocates=True)
 def find_wrong_row(rows: Rows, num_games: int, distinct: bool) -> int:
-    """The place in `rows` of the first that there is not, or that stands there already if it must not, or -1."""
+    """The index in ``rows`` of the first row that is out of range or, with ``distinct``, a duplicate; -1 if none is."""
     seen = np.zeros(num_games, np.bool_)
     for i in range(len(rows)):
         if rows[i] < 0 or rows[i] >= num_games or (distinct and seen[rows[i]]):
@@ -175,7 +179,11 @@ def find_wrong_row(rows: Rows, num_games: int, distinct: bool) -> int:
 
 
 def one_for_each(actions: Any, num_games: int) -> NDArray[np.int64]:
-    """`actions` as compiled code takes them, (num_games,) int64, or a ValueError if they are not as many integers."""
+    """Convert ``actions`` to a contiguous (num_games,) int64 array.
+
+    Raises:
+        ValueError: ``actions`` is not an array of ``num_games`` integers.
+    """
     actions = np.asarray(actions)
     if actions.shape != (num_games,) or actions.dtype.kind not in "iu":
         raise ValueError(
@@ -186,25 +194,37 @@ def one_for_each(actions: Any, num_games: int) -> NDArray[np.int64]:
 
 
 class Batch:
-    """N games of one kind, played side by side.
+    """N games with the same rules and options, played in parallel.
+
+    The arrays below are the internal ones: `reset`, `step` and `restart` overwrite them in place, so copy what you want
+    to keep. Do not change them, except ``states``, followed by a call of `show`.
 
     Args:
-        game: what is played.
-        num_games: how many rows.
-        num_players: seats in each game; None for the game's default.
-        reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one seat.
-        threads: how many threads share the rows. Results do not depend on it.
-        options: the game's options by name.
+        game: the game, as `load_game` returns it.
+        num_games: the number of games N, at least 1.
+        num_players: the number of players in each game. Default: the game's ``default_players``.
+        reward: ``"win"``, ``"score"`` or ``"margin"``, as in `DiceEnv`. Default: ``"win"``, or ``"score"`` with one
+            player.
+        threads: how many threads share the games. Results do not depend on it. Default: 1.
+        options: the game's options by name. Options that are not given have their default.
 
-    Attributes, each a live array that `reset`, `step` and `restart` write into (copy what you keep; a step writes what
-    has changed, so do not write into them either, or call `show`):
-        states: (N,) records of the game's STATE dtype.
-        observations: (N, size) float32, what the seat to move sees.
-        masks: (N, num_actions) int8, its legal actions.
-        movers: (N,) int8, the seat to move.
-        rewards: (N, num_players) float64, what the last step paid each seat.
-        terminated: (N,) bool, whether the game came to its end with the last step.
-        truncated: (N,) bool, whether the last step cut it short, at a limit of turns; it is paid all the same.
+    Attributes:
+        states: (N,) records of dtype ``game.rules.STATE``, the states of the games.
+        observations: (N, size) float32, the observation of the player to move.
+        masks: (N, num_actions) int8, 1 for each legal action of the player to move, else 0.
+        movers: (N,) int8, the seat of the player to move.
+        rewards: (N, num_players) float64, the rewards of the last step by seat.
+        terminated: (N,) bool, whether the last step ended the game.
+        truncated: (N,) bool, whether the last step reached the game's limit of turns. The rewards of such a step are
+            those of a finished game.
+        num_games: the number of games N.
+        num_players: the number of players in each game.
+        num_actions: the size of the action space.
+        layout: the `Layout` of an observation.
+        options: the options record that the rules take.
+
+    Raises:
+        ValueError: an argument is out of range, or an option or its value is unknown.
     """
 
     def __init__(
@@ -247,13 +267,18 @@ class Batch:
         self._has_started = False
 
     def reset(self, seed: int | None = None, *, first_game: int = 0, script: Sequence[int] = ()) -> None:
-        """Start every game.
+        """Start a new game in every row.
 
         Args:
-            seed: the games of this seed; None goes on to the next games of the seed in use, or takes entropy from the
-                system if there is none yet. Row i plays game ``(first_game + i, episode)`` of its seed.
-            first_game: the number of row 0's game.
-            script: faces that every row uses up before its generator.
+            seed: a non-negative integer: play the first games of this seed. None: play the next games of the current
+                seed; the first reset takes a seed from the operating system. Row i plays the game ``first_game + i`` of
+                the seed.
+            first_game: the index of row 0's game, from 0; takes effect only together with a seed. Default: 0.
+            script: faces (integers from 1) of the next dice, in each row, before its random generator is used; 0 stands
+                for a face from the generator. Default: no script.
+
+        Raises:
+            ValueError: the seed, the index or a face is out of range.
         """
         entries = new_script(script, len(self.game.face_names))
         if seed is not None or not self._has_started:
@@ -271,12 +296,20 @@ class Batch:
 
     @property
     def over(self) -> NDArray[np.bool_]:
-        """(N,) whether the last step was the last of its game."""
+        """(N,) bool, whether each game is over: ``terminated | truncated``."""
         over: NDArray[np.bool_] = self.terminated | self.truncated
         return over
 
     def restart(self, rows: Rows) -> None:
-        """Start the next game in each of `rows`."""
+        """Start the next game of the current seed in some rows.
+
+        Args:
+            rows: (R,) distinct integers from 0 to N - 1.
+
+        Raises:
+            ValueError: ``rows`` are not such numbers.
+            RuntimeError: `reset` was not called before.
+        """
         self._require_reset("restart")
         rows = self._checked_rows(rows)
         self.streams["game"][rows, 1] += 1
@@ -286,7 +319,12 @@ class Batch:
         self.show(rows)
 
     def resume(self, states: NDArray[np.void], streams: NDArray[np.void]) -> None:
-        """Go on with games that were running elsewhere: (N,) records of states and of streams."""
+        """Continue games of another batch.
+
+        Args:
+            states: (N,) records of dtype ``game.rules.STATE``.
+            streams: (N,) records of dtype ``STREAM``, the random streams of the games. They have no script.
+        """
         self.states[:], self.streams[:] = states, streams
         self.scripts = np.zeros((self.num_games, 0), SCRIPT)
         self._has_started = True
@@ -295,23 +333,28 @@ class Batch:
         self.show()
 
     def show(self, rows: Rows | None = None) -> None:
-        """Write mover, mask and observation of each of `rows` (all, if None) again, after their states were set."""
+        """Update ``movers``, ``masks`` and ``observations``. Call it after you have changed ``states``.
+
+        Args:
+            rows: (R,) distinct integers, the rows to update. Default: all.
+        """
         rows = self._checked_rows(rows)
         make_loops(self.game).show(rows, self.states, self.options, self.movers, self.masks, self.observations)
 
     def step(self, actions: NDArray[np.integer[Any]], rows: Rows | None = None, *, restart: bool = True) -> None:
-        """Carry out one action in each of `rows` (all, if None); nothing is changed if any of them is illegal.
+        """Apply one action in each of some games. If any action is illegal, no game changes.
 
         Args:
-            actions: (R,) integers, one for each of `rows`.
-            rows: (R,) int64, distinct rows whose games go on.
-            restart: whether a finished game starts anew at once. The rewards, ``terminated`` and ``truncated`` are
-                then still those of the game that ended, while the state, mover, mask and observation are those of the
-                new one.
+            actions: (R,) integers, one action for each of ``rows``.
+            rows: (R,) distinct integers from 0 to N - 1, games that are not over. Default: all.
+            restart: True: when a game is over, the next one starts in the same step. ``rewards``, ``terminated`` and
+                ``truncated`` are then those of the old game, and ``states``, ``movers``, ``masks`` and ``observations``
+                those of the new one. False: the game stays over; start the next one with `restart`. Default: True.
 
         Raises:
-            ValueError: an action is not legal; says which, and what was.
-            RuntimeError: no game has been started.
+            ValueError: an action is illegal (the message names it and the legal ones), or an argument has a wrong shape
+                or dtype.
+            RuntimeError: `reset` was not called before.
         """
         self._require_reset("step")
         rows = self._checked_rows(rows)
@@ -323,22 +366,27 @@ class Batch:
         self.share_out(len(rows), step_part)
 
     def share_out(self, num_rows: int, work: Callable[[slice, int], None]) -> None:
-        """Call ``work(part, share)`` for a part of so many rows in each of the threads, and wait for all."""
+        """Divide rows among the threads: call ``work(part, share)`` in each of them, and wait until all have finished.
+
+        Args:
+            num_rows: how many rows there are.
+            work: takes the rows of one thread, as a slice, and the number of the thread.
+        """
         shares = min(self.threads, max(1, num_rows // ROWS_PER_THREAD))
         parts = [slice(share * num_rows // shares, (share + 1) * num_rows // shares) for share in range(shares)]
         others = [_threads(shares - 1).submit(work, parts[share], share) for share in range(1, shares)]
-        work(parts[0], 0)  # a share of its own costs this thread less than waiting
+        work(parts[0], 0)  # this thread would only wait otherwise
         for other in others:
             other.result()
 
     @property
     def step_loop(self) -> Callable[..., None]:
-        """The compiled loop that carries out actions: ``(rows, actions, restart, *arrays(share))``."""
+        """The compiled loop that applies actions; its arguments are ``(rows, actions, restart, *arrays(share))``."""
         loops = make_loops(self.game)
         return loops.step if self.kind == WIN else loops.step_for_points
 
     def arrays(self, share: int) -> tuple[Any, ...]:
-        """What the compiled loop of a thread's `share` reads and writes, besides the actions."""
+        """The last arguments of `step_loop` in the thread with the number ``share``."""
         return (
             self.kind,
             self.states,
@@ -355,7 +403,11 @@ class Batch:
         )
 
     def step_one(self, action: int) -> None:
-        """The same for row 0 alone and without a restart, for faces with one game."""
+        """Like ``step([action], [0], restart=False)``, but faster; for APIs with a single game.
+
+        Raises:
+            ValueError: the action is illegal.
+        """
         if not (0 <= action < self.num_actions and self.masks[0, action]):
             raise ValueError(self.explain_illegal(0, action))
         self._one_action[0] = action
@@ -366,7 +418,7 @@ class Batch:
             raise RuntimeError(f"{method}() before the first game: call reset()")
 
     def _checked_rows(self, rows: Rows | None, *, distinct: bool = True) -> Rows:
-        """Rows that compiled code may trust: all, if None."""
+        """``rows`` as (R,) int64 after all checks; None means all rows."""
         if rows is None or rows is self.all_rows:
             return self.all_rows
         rows = np.asarray(rows)
@@ -388,9 +440,9 @@ class Batch:
         return chosen
 
     def explain_illegal(self, row: int, action: int) -> str:
-        """One sentence that says why `action` is not possible in `row`, and what is."""
+        """One sentence that says why ``action`` is illegal in `row`, and which actions are legal."""
         if not self.masks[row].any():
-            return f"action {action} comes after the end of the game; start the next one first"
+            return f"action {action} is illegal after the end of the game; start the next game first"
         if 0 <= action < self.num_actions:
             said = f"action {action} ({self.game.name_action(self.states[row], self.options, action)})"
         else:
@@ -398,14 +450,20 @@ class Batch:
         return f"{said} is not legal for player_{self.movers[row]}; {self.explain_legal(row)}"
 
     def explain_legal(self, row: int) -> str:
-        """The legal actions of `row` in words."""
+        """The legal actions of `row` by number and in words."""
         legal = np.flatnonzero(self.masks[row]).tolist()
         return "legal are " + ", ".join(
             f"{action} ({self.game.name_action(self.states[row], self.options, action)})" for action in legal
         )
 
     def view(self, rows: Rows | None = None) -> View:
-        """The decisions that wait in `rows` (all, if None), with fresh uniforms, as policies take them."""
+        """The decisions to be made now, as policies take them; the arrays are copies.
+
+        Each call draws a new uniform random number for each decision, from a stream that does not affect the dice.
+
+        Args:
+            rows: (R,) distinct integers, the games. Default: all.
+        """
         rows = self._checked_rows(rows)
         seats = self.movers[rows]
         uniforms = self.uniforms(rows, UNIFORMS + seats.astype(np.int64))
@@ -414,13 +472,32 @@ class Batch:
         )
 
     def uniforms(self, rows: Rows, streams: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The next number in [0, 1) of one stream of each of `rows`, (R,)."""
+        """Draw a random number from one stream of each of ``rows``.
+
+        Args:
+            rows: (R,) int64, the games.
+            streams: (R,) int64, the index of the stream in each of these games.
+
+        Returns:
+            (R,) float64, uniform in [0, 1).
+        """
         uniforms = np.empty(len(rows))
         fill_uniforms(rows, streams, self.streams, uniforms)
         return uniforms
 
     def observe(self, rows: Rows, seats: NDArray[np.int8]) -> NDArray[np.float32]:
-        """What one seat of each of `rows` sees, (R, size) float32."""
+        """The observation of one seat in each of some games.
+
+        Args:
+            rows: (R,) integers from 0 to N - 1; a row may occur several times.
+            seats: (R,) int8, the seats.
+
+        Returns:
+            (R, size) float32.
+
+        Raises:
+            ValueError: a row or a seat is out of range.
+        """
         rows = self._checked_rows(rows, distinct=False)
         if len(seats) != len(rows) or (len(seats) and not 0 <= seats.min() <= seats.max() < self.num_players):
             raise ValueError(f"seats must be one of 0 to {self.num_players - 1} for each of the {len(rows)} games")
@@ -430,7 +507,15 @@ class Batch:
         return observations
 
     def results(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Points (R, num_players) and winners (R, num_players) of each of `rows`."""
+        """The points so far and the winners in some games.
+
+        Args:
+            rows: (R,) integers from 0 to N - 1; a row may occur several times.
+
+        Returns:
+            points: (R, num_players) float64.
+            won: (R, num_players) int8, 1 for each player who shares the win. Use it only for games that are over.
+        """
         rows = self._checked_rows(rows, distinct=False)
         points = np.zeros((len(rows), self.num_players))
         won = np.zeros((len(rows), self.num_players), np.int8)
@@ -444,4 +529,4 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a forked process does not have the threads of its parent

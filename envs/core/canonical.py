@@ -1,8 +1,8 @@
-"""Canonical forms: positions that come to the same for a seat, told as one of them.
+"""Canonical forms: one position that represents a set of equivalent positions.
 
-Where the rules treat names alike, as those of the characters in Yahtzee Jr., positions that differ in the names alone
-have the same future. A game may say which of them stands for all (`Game.canonical`); whoever learns or plays on
-canonical forms learns each such position once, and plays its twins alike.
+Some positions differ only in details that do not matter for the rest of the game, such as the names of the characters
+in Yahtzee Jr. A game can declare how to map equivalent positions to one of them (`Game.canonical`). A policy that is
+trained on canonical forms learns each set of equivalent positions only once.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,21 @@ from fivedice.envs.core.spec import Game, Options
 
 
 class CanonicalView(NamedTuple):
-    """N decisions in canonical form."""
+    """N decisions in canonical form.
 
-    observations: NDArray[np.float32]  # (N, size) what the seats see there
-    masks: NDArray[np.int8]  # (N, num_actions) 1 for each legal action there, one of those that come to the same
-    actions: NDArray[np.int64]  # (N, num_actions) which action each is in the position itself
+    Attributes:
+        observations: (N, size) float32, the observations of the canonical forms.
+        masks: (N, num_actions) int8, 1 for each legal action of the canonical forms; of equivalent actions only one.
+        actions: (N, num_actions) int64, the action of the original position for each action of the canonical form, or
+            -1 if the mask leaves it out as a duplicate.
+    """
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    actions: NDArray[np.int64]
 
     def names(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Actions (N,) taken in the canonical forms, as those in the positions themselves."""
+        """Translate actions (N,) of the canonical forms into actions of the original positions, (N,) int64."""
         named: NDArray[np.int64] = self.actions[np.arange(len(actions)), actions]
         return named
 
@@ -32,7 +39,18 @@ class CanonicalView(NamedTuple):
 def canonical_view(
     game: Game, options: Options, states: NDArray[np.void], seats: NDArray[np.integer[Any]]
 ) -> CanonicalView:
-    """What `seats` (N,) see of the canonical forms of `states` (N,); masks are empty for seats that are not to move."""
+    """Compute the canonical forms of N states.
+
+    Args:
+        game: a game with canonical forms (``game.canonical`` is not None).
+        options: the options record of all the states.
+        states: (N,) records of dtype ``game.rules.STATE``.
+        seats: (N,) integers, the seat of the player who observes each state. The mask is all 0 if another seat is to
+            move.
+
+    Raises:
+        ValueError: the game has no canonical form.
+    """
     size, num_actions = _sizes(game, options.tobytes())
     shown = CanonicalView(
         np.empty((len(states), size), np.float32),
@@ -46,16 +64,16 @@ def canonical_view(
 
 @cache
 def _sizes(game: Game, options: bytes) -> tuple[int, int]:
-    """The lengths of an observation and of a mask; kept, since tables of words are made to count them."""
+    """The lengths of an observation and of a mask; cached, because counting them builds lists of names."""
     record = np.frombuffer(options, game.options_dtype)[0]
     return game.layout(record).size, game.num_actions(record)
 
 
 @cache
 def _make_show(game: Game) -> Callable[..., None]:
-    standard, observe = game.canonical, game.observe
+    to_canonical, observe = game.canonical, game.observe
     current_player, legal_actions = game.rules.current_player, game.rules.legal_actions
-    if standard is None:
+    if to_canonical is None:
         raise ValueError(f"{game.title} has no canonical form")
 
     @kernel
@@ -70,7 +88,7 @@ def _make_show(game: Game) -> Callable[..., None]:
     ) -> None:
         for i in range(len(states)):
             room[0] = states[i]
-            standard(states[i], options, seats[i], room[0], actions[i])
+            to_canonical(states[i], options, seats[i], room[0], actions[i])
             masks[i][:] = 0
             if seats[i] == current_player(states[i]):
                 legal_actions(room[0], options, masks[i])

@@ -1,18 +1,18 @@
-"""Where faces come from: a seed, or a script.
+"""Chance: the source of the dice, a counter-based random generator or a script.
 
-Chance is an argument of the rules, never part of a game's state, so a copy of the state tells nobody the dice to come.
-It is a pair ``(stream, script)``:
+Chance is an argument of the rules, never part of a game's state. So a copy of a state does not reveal future dice.
+Chance is a pair ``(stream, script)``:
 
-- ``stream`` is one `STREAM` record. Every seat has a stream of draws of its own, so that two policies compared on the
-  same game meet the same dice, whatever the other seats do in between.
-- ``script`` is an array of `SCRIPT` entries, faces that are used up first, in the order in which dice are drawn,
-  whoever draws. A `BLANK` face is filled in by the generator, and the seat in any case, so that a script of blanks
-  records what was drawn and by whom.
+- ``stream`` is one `STREAM` record. Every seat has its own random stream. So two policies that play the same game with
+  the same seed get the same dice, whatever the other players do.
+- ``script`` is an array of `SCRIPT` entries. Its faces are used first, in the order in which dice are drawn, by any
+  seat. The generator replaces a `BLANK` face, and every entry gets the seat that has drawn it. So a script of blanks
+  records all dice of a game.
 
 Random words come from Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-SC 2011), a function of (seed, game, stream, draw): no generator has a state that could be shared, lost or disturbed.
-The function gives four words at a time, and a `STREAM` keeps those of the seats for their next draws. So its ``drawn``
-is only ever raised by one, set to a higher multiple of four, or to 0 when its ``game`` changes.
+SC 2011), a function of (seed, game, stream, draw). The function has no internal state.
+It returns four words at a time, and a `STREAM` keeps the words of the seats for their next draws. Therefore ``drawn``
+may only increase by one, be set to a higher multiple of four, or be set to 0 when ``game`` changes.
 """
 
 from collections.abc import Iterable
@@ -24,25 +24,25 @@ from numpy.typing import NDArray
 from fivedice.envs.core.kernel import kernel, wrapping_product
 
 MAX_SEATS = 6
-UNIFORMS = MAX_SEATS  # stream UNIFORMS + seat holds the random numbers of the policy in that seat
-SEATING = 2 * MAX_SEATS  # the stream that decides who sits where
+UNIFORMS = MAX_SEATS  # stream UNIFORMS + seat: the random numbers of the policy in that seat
+SEATING = 2 * MAX_SEATS  # the stream for the seats of the learner and its opponents
 TURN = 64  # draws that `align_streams` reserves for a turn; a longer turn reserves another block
-BLANK = 0  # in a script
+BLANK = 0  # in a script: take this face from the generator
 
 STREAM = np.dtype(
     [
         ("key", np.int64, (2,)),  # the seed as two words below 2**32
-        ("game", np.int64, (2,)),  # which game of that seed: (row, episode), each below 2**32
-        ("drawn", np.int32, (2 * MAX_SEATS + 1,)),  # how many draws each stream has made
-        ("scripted", np.int32),  # how many faces of the script are used up
-        ("words", np.uint32, (MAX_SEATS + 1, 4)),  # each seat's last four words, of which some may be left; and others'
+        ("game", np.int64, (2,)),  # the index of the game: (row, episode), each below 2**32
+        ("drawn", np.int32, (2 * MAX_SEATS + 1,)),  # the number of draws from each stream
+        ("scripted", np.int32),  # the number of script entries that are used
+        ("words", np.uint32, (MAX_SEATS + 1, 4)),  # four words of each seat, and of other streams
     ]
 )
 
 SCRIPT = np.dtype(
     [
-        ("face", np.int8),  # from 1 up, or BLANK
-        ("seat", np.int8),  # who has drawn it, once it is used up
+        ("face", np.int8),  # from 1, or BLANK
+        ("seat", np.int8),  # the seat that has drawn it, when it is used
     ]
 )
 
@@ -51,7 +51,7 @@ Chance: TypeAlias = tuple[Any, NDArray[np.void]]
 
 @kernel(inline=True)
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
-    """Four random words of 32 bits for a counter of four words and a key of two."""
+    """Four random words of 32 bits, from a counter of four such words and a key of two."""
     for _ in range(10):
         a = wrapping_product(0xD2511F53, c0)
         b = wrapping_product(0xCD9E8D57, c2)
@@ -69,7 +69,7 @@ def word(stream: Any, which: int) -> int:
     """The next random word, 0 to 2**32 - 1, of stream `which`."""
     draw = int(stream["drawn"][which])
     stream["drawn"][which] = draw + 1
-    # Streams that are no seat's share a row, which is filled anew for each draw: a small record is a quick one.
+    # To keep records small, all streams that belong to no seat share the last row, which each draw computes again.
     words = stream["words"][min(which, MAX_SEATS)]
     if (draw & 3 == 0) | (which >= MAX_SEATS):
         words[0], words[1], words[2], words[3] = philox(
@@ -85,10 +85,10 @@ def word(stream: Any, which: int) -> int:
 
 @kernel(inline=True)
 def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: Chance) -> None:
-    """Roll every die whose slot is not in `keep` (bit i: slot i is kept), in slot order, to a face from 1 to `sides`.
+    """Roll every die whose slot is not in ``keep`` (bit i: slot i is kept), in slot order; faces are 1 to ``sides``.
 
-    Faces come from the script while it lasts. The others are the leading digits, in base `sides`, of one random
-    fraction of 32 bits: five dice of six sides are fair to within two parts in a million of each probability.
+    Faces come from the script first. The others are the leading digits, in base ``sides``, of one random fraction of 32
+    bits. With five dice of six sides, the relative error of each probability is at most two in a million.
     """
     stream, script = chance
     fraction = word(stream, seat)
@@ -96,8 +96,8 @@ def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: 
         roll_by_script(dice, keep, sides, seat, chance, fraction)
         return
     for slot in range(len(dice)):
-        # A die that is kept has a single side here, face 1, and so leaves the fraction as it is. This compiles to no
-        # jump on which dice are kept, which no processor could guess.
+        # A kept die counts as a die with one side here, so it does not change the fraction. This arithmetic replaces an
+        # `if`: a processor cannot predict which dice are kept.
         kept = (keep >> slot) & 1
         face, fraction = first_digit(fraction, sides - (sides - 1) * kept)
         dice[slot] = face + (int(dice[slot]) - 1) * kept
@@ -105,7 +105,7 @@ def roll_dice(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: 
 
 @kernel
 def roll_by_script(dice: NDArray[np.int8], keep: int, sides: int, seat: int, chance: Chance, fraction: int) -> None:
-    """`roll_dice` where some faces come from the script."""
+    """`roll_dice` if some faces come from the script."""
     stream, script = chance
     for slot in range(len(dice)):
         if not (keep >> slot) & 1:
@@ -123,16 +123,17 @@ def roll_by_script(dice: NDArray[np.int8], keep: int, sides: int, seat: int, cha
 
 @kernel(inline=True)
 def first_digit(fraction: int, sides: int) -> tuple[int, int]:
-    """The face that the leading digit of a fraction of 32 bits stands for, and the rest of the fraction."""
+    """The face for the leading digit, in base ``sides``, of a fraction of 32 bits, and the rest of the fraction."""
     return ((fraction * sides) >> 32) + 1, (fraction * sides) & 0xFFFFFFFF
 
 
 @kernel
 def draw_one(choices: NDArray[np.integer[Any]], seat: int, chance: Chance) -> int:
-    """The place of one of `choices` (n,), numbers from 1 up that a script may hold, all places equally likely.
+    """Draw one of ``choices`` (n,), numbers from 1, and return its index; all indices are equally likely.
 
-    Takes one random word and one entry of the script. An entry that is not among the choices is like a `BLANK` one, and
-    what was drawn is written over it. Of 42 choices each is fair to within a part in fifty million.
+    It uses one random word and one entry of the script. An entry that is not among the choices is treated as `BLANK`,
+    and the drawn choice replaces it. With 42 choices, the relative error of each probability is at most one in fifty
+    million.
     """
     stream, script = chance
     drawn = (word(stream, seat) * len(choices)) >> 32
@@ -151,16 +152,17 @@ def draw_one(choices: NDArray[np.integer[Any]], seat: int, chance: Chance) -> in
 def fill_uniforms(
     rows: NDArray[np.int64], which: NDArray[np.int64], streams: Any, uniforms: NDArray[np.float64]
 ) -> None:
-    """Write a number in [0, 1) for each of `rows` (R,) from its stream `which` (R,)."""
+    """Write a uniform random number in [0, 1) for each of ``rows`` (R,), from its stream `which` (R,)."""
     for i in range(len(rows)):
         uniforms[i] = word(streams[rows[i]], which[i]) / 4294967296.0
 
 
 @kernel
 def align_streams(rows: NDArray[np.int64], movers: NDArray[np.int8], streams: Any) -> None:
-    """Let every seat that waits in `rows` (R,) go on with its next whole `TURN` of draws; `movers` (N,) does not wait.
+    """Move the streams of all seats but `movers` (N,) to the start of the next block of `TURN` draws, in ``rows`` (R,).
 
-    Two games that have parted then meet the same dice again from each seat's next turn on, however many were thrown.
+    Two copies of a game that took different actions then get the same dice again from each seat's next turn, even if
+    the numbers of draws differ.
     """
     for row in rows:
         stream = streams[row]
@@ -173,11 +175,20 @@ def align_streams(rows: NDArray[np.int64], movers: NDArray[np.int8], streams: An
 
 
 def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArray[np.void]:
-    """`STREAM` records for games ``first_game``, … of `seed`; None takes entropy from the system."""
+    """Make `STREAM` records for the games ``first_game``, ``first_game + 1``, … of a seed.
+
+    Args:
+        seed: a non-negative integer, or None to take a seed from the operating system.
+        num_games: the number of records.
+        first_game: the index of the first game, from 0.
+
+    Raises:
+        ValueError: the seed or the index is out of range.
+    """
     if isinstance(first_game, bool) or not isinstance(first_game, (int, np.integer)) or not 0 <= first_game < 2**31:
-        raise ValueError(f"game {first_game!r} is not the number of a game; use a whole number from 0 up")
+        raise ValueError(f"game {first_game!r} is not the index of a game; use a whole number of at least 0")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-        raise ValueError(f"seed={seed!r} is not a seed; use a non-negative integer or None")
+        raise ValueError(f"seed={seed!r} is not possible; use a non-negative integer or None")
     streams = np.zeros(num_games, STREAM)
     streams["key"] = np.random.SeedSequence(seed).generate_state(2, np.uint32)
     streams["game"][:, 0] = np.arange(first_game, first_game + num_games)
@@ -185,15 +196,19 @@ def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArra
 
 
 def new_script(faces: Iterable[int], sides: int) -> NDArray[np.void]:
-    """`SCRIPT` entries for these faces, or `BLANK` for one from the generator."""
+    """Make the `SCRIPT` entries for faces from 1 to ``sides``; `BLANK` stands for a face from the generator.
+
+    Raises:
+        ValueError: ``faces`` is not iterable, or a face is out of range.
+    """
     if not isinstance(faces, Iterable):
-        raise ValueError(f"script={faces!r} is not a list of faces; use one, such as [1, {sides}]")
+        raise ValueError(f"script={faces!r} is not a list of faces; use a list such as [1, {sides}]")
     faces = list(faces)
     for position, face in enumerate(faces):
         if isinstance(face, bool) or not isinstance(face, (int, np.integer)) or not BLANK <= face <= sides:
             raise ValueError(
                 f"script[{position}] is {face!r}; "
-                f"each entry must be a face from 1 to {sides}, or {BLANK} for one from the generator"
+                f"each entry must be a face from 1 to {sides}, or {BLANK} for a face from the generator"
             )
     script = np.zeros(len(faces), SCRIPT)
     script["face"] = faces

@@ -1,4 +1,4 @@
-"""A rule that can be chosen: how people, files and the options record that the rules read hold its values."""
+"""Options: rules that the user can choose. An option converts its values to and from text and the options record."""
 
 import re
 from dataclasses import dataclass
@@ -10,41 +10,51 @@ Value: TypeAlias = str | bool | int | tuple[int, ...]
 
 
 class Option(Protocol):
-    """What every kind of option has."""
+    """An option of a game. `OneOf`, `WholeNumber` and `WholeNumbers` are the common kinds."""
 
     @property
     def name(self) -> str:
-        """The keyword."""
+        """The keyword of the option."""
 
     @property
     def meaning(self) -> str:
-        """What it decides, in a few words."""
+        """What the option changes, in a few words."""
 
     @property
     def samples(self) -> tuple[Value, ...]:
-        """Some of its values, the default first; all of them where they can be listed. Tests try each."""
+        """Some valid values, the default first; all values if there are only a few. The tests try each of them."""
 
     @property
     def valid(self) -> str:
-        """Its values in words, the default first."""
+        """The valid values in words, the default first."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its field of int32 in the options record; () for one number."""
+        """The shape of the option's int32 field in the options record; ``()`` for one number."""
 
     def encode(self, value: object) -> Any:
-        """What the options record holds for `value`, or a ValueError that says what would be right."""
+        """Convert a value to what the options record stores.
+
+        Raises:
+            ValueError: the value is not valid; the message says which values are.
+        """
 
     def decode(self, held: Any) -> Value:
-        """The value that `held` stands for."""
+        """Convert what the options record stores, ``held``, to a value."""
 
     def parse(self, text: str) -> Value:
-        """The value that `written` writes as `text`; the text itself if there is none, for `encode` to refuse."""
+        """Convert a text, as `written` returns it, to a value. An invalid text is returned unchanged."""
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of some words, or yes or no. The first of `choices` is the default; all are of one type, str or bool."""
+    """A choice between some words, or between True and False.
+
+    Args:
+        name: the keyword of the option.
+        choices: the valid values, the default first; all of them str, or all of them bool.
+        meaning: what the option changes, in a few words.
+    """
 
     name: str
     choices: tuple[str, ...] | tuple[bool, ...]
@@ -58,23 +68,23 @@ class OneOf:
 
     @property
     def valid(self) -> str:
-        """The choices, as Python writes them."""
+        """The choices, written as in Python."""
         return ", ".join(map(repr, self.choices))
 
     def encode(self, value: object) -> int:
-        """0 or 1 for a bool, else the place of `value` in `choices`."""
+        """0 or 1 for a bool, else the index of ``value`` in ``choices``; raises a ValueError as `Option` says."""
         for place, choice in enumerate(self.choices):
             if isinstance(value, type(choice)) and value == choice:
                 return int(choice) if isinstance(choice, bool) else place
         valid = " or ".join(repr(choice) for choice in self.choices)
-        raise ValueError(f"{self.name}={value!r} is not a choice of this game; use {valid}")
+        raise ValueError(f"{self.name}={value!r} is not possible; use {valid}")
 
     def decode(self, held: Any) -> Value:
-        """The choice that `held` stands for."""
+        """The choice with this number."""
         return bool(held) if isinstance(self.choices[0], bool) else self.choices[int(held)]
 
     def parse(self, text: str) -> Value:
-        """The choice written as `text`; ``true`` and ``false`` as Python or TOML writes them."""
+        """The choice written as ``text``; a bool may be written as in Python or as in TOML, ``True`` or ``true``."""
         for choice in self.choices:
             if text == str(choice) or (isinstance(choice, bool) and text == str(choice).lower()):
                 return choice
@@ -83,7 +93,15 @@ class OneOf:
 
 @dataclass(frozen=True)
 class WholeNumber:
-    """A whole number from `least` to `most`."""
+    """A whole number in a range.
+
+    Args:
+        name: the keyword of the option.
+        default: the default value.
+        least: the lowest valid value.
+        most: the highest valid value.
+        meaning: what the option changes, in a few words.
+    """
 
     name: str
     default: int
@@ -94,7 +112,7 @@ class WholeNumber:
 
     @property
     def samples(self) -> tuple[Value, ...]:
-        """The default and both ends."""
+        """The default and both ends of the range."""
         return tuple(dict.fromkeys((self.default, self.least, self.most)))
 
     @property
@@ -115,13 +133,21 @@ class WholeNumber:
         return int(held)
 
     def parse(self, text: str) -> Value:
-        """As in ``"300"``."""
+        """The number written as ``text``, such as ``"300"``."""
         return int(text) if re.fullmatch(r"-?\d+", text) else text
 
 
 @dataclass(frozen=True)
 class WholeNumbers:
-    """As many whole numbers as `default` has, each from `least` to `most`; a tuple, or a list of them."""
+    """A tuple or list of whole numbers of a fixed length.
+
+    Args:
+        name: the keyword of the option.
+        default: the default values; their number is the length.
+        least: the lowest valid value of each number.
+        most: the highest valid value of each number.
+        meaning: what the option changes, in a few words.
+    """
 
     name: str
     default: tuple[int, ...]
@@ -131,18 +157,18 @@ class WholeNumbers:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One axis."""
+        """``(length,)``."""
         return (len(self.default),)
 
     @property
     def samples(self) -> tuple[Value, ...]:
-        """The default, and all of them at the least and at the most."""
+        """The default, all numbers at their lowest, and all numbers at their highest."""
         size = len(self.default)
         return self.default, (self.least,) * size, (self.most,) * size
 
     @property
     def valid(self) -> str:
-        """The default, how many, and the range."""
+        """The default, the length, and the range."""
         return f"{written(self.default)}, or {len(self.default)} from {self.least} to {self.most}"
 
     def encode(self, value: object) -> tuple[int, ...]:
@@ -152,7 +178,7 @@ class WholeNumbers:
         if len(numbers) != len(self.default) or not in_range:
             raise ValueError(
                 f"{self.name}={value!r} is not possible; "
-                f"use {len(self.default)} whole numbers from {self.least} to {self.most}, as {self.default}"
+                f"use {len(self.default)} whole numbers from {self.least} to {self.most}, such as {self.default}"
             )
         return tuple(map(int, numbers))
 
@@ -161,15 +187,15 @@ class WholeNumbers:
         return tuple(int(number) for number in held)
 
     def parse(self, text: str) -> Value:
-        """As in ``"2,3,3"``."""
+        """The numbers written as ``text``, such as ``"2,3,3"``."""
         return tuple(map(int, text.split(","))) if re.fullmatch(r"-?\d+(,-?\d+)*", text) else text
 
 
 def is_whole(value: object) -> bool:
-    """Whether `value` is a whole number; True and False are not."""
+    """Whether ``value`` is an integer of Python or NumPy; True and False do not count as integers."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def written(value: object) -> str:
-    """A value of an option as transcripts and command lines have it: ``free``, ``True``, ``300``, ``2,3,3``."""
+    """The text of an option's value in transcripts and on the command line: ``free``, ``True``, ``300``, ``2,3,3``."""
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

@@ -1,4 +1,4 @@
-"""Random play: a legal action of each row, all equally likely, quickly enough not to be felt in a batch."""
+"""Random play: uniformly random legal actions, chosen by compiled code that is fast enough for large batches."""
 
 from collections.abc import Callable
 from functools import cache
@@ -12,29 +12,35 @@ from fivedice.envs.core.kernel import kernel, wrapping_product
 from fivedice.envs.core.option import is_whole
 from fivedice.envs.core.view import find_empty
 
-MOST_BITS = 63  # actions that are looked at at once, as the bits of a positive number
-STRIDE = 56  # the same where there are more: whole bytes
-# The place of the n-th 1, from 0 up, among the eight bits of a byte; 0 if there are fewer.
+MOST_BITS = 63  # with at most so many actions, a mask fits into the bits of one positive number
+STRIDE = 56  # larger masks are read in blocks of this size: whole bytes
+# [byte, n]: the index of the n-th bit that is 1, counted from 0; 0 if there are fewer.
 NTH_OF_BYTE = np.array(
     [([bit for bit in range(8) if (byte >> bit) & 1] + [0] * 8)[:8] for byte in range(256)], np.uint8
 )
-BLOCK = 128  # rows that are played to the end before the next ones, so that they stay in the nearest cache
-MOST_STEPS = 64  # for which uniforms are drawn at once
+BLOCK = 128  # all steps of this many rows are played before the next rows, so their data stays in the processor's cache
+MOST_STEPS = 64  # random numbers are drawn for at most this many steps at once
 
 
 def play_random(batch: Batch, steps: int, generator: np.random.Generator) -> None:
-    """Play `steps` random decisions of every game of `batch` in one compiled call; finished games are started anew.
+    """Play random legal actions in every game of a batch, in compiled code. Finished games restart.
 
-    It comes to the same as `pick` and ``batch.step`` in turn, with numbers of float32 from `generator` for all rows,
-    step by step, and it costs less between the steps.
+    It is equivalent to drawing ``generator.random(num_games, numpy.float32)`` for each step, choosing the legal actions
+    with these numbers, and calling ``batch.step``, but it is faster.
+
+    Args:
+        batch: the games, after a `reset`.
+        steps: the number of decisions to play in each game, at least 0.
+        generator: the source of the random numbers.
 
     Raises:
-        ValueError: `steps` is not a whole number from 0 up, or a game is over and was not started anew.
+        ValueError: ``steps`` is not a whole number of at least 0, ``generator`` is not a NumPy generator, or a game
+            is over.
     """
     if not is_whole(steps) or steps < 0:
-        raise ValueError(f"steps={steps!r} is not a number of decisions; use a whole number from 0 up")
+        raise ValueError(f"steps={steps!r} is not possible; use a whole number of at least 0")
     if not isinstance(generator, np.random.Generator):
-        raise ValueError(f"generator={generator!r} is no generator; use numpy.random.default_rng(seed)")
+        raise ValueError(f"generator={generator!r} is not a NumPy generator; use numpy.random.default_rng(seed)")
     empty = find_empty(batch.masks)
     if empty >= 0:
         raise ValueError(f"game {empty} has no decision to make: it is over, or reset() was not called")
@@ -51,11 +57,11 @@ def play_random(batch: Batch, steps: int, generator: np.random.Generator) -> Non
 
 @cache
 def make_play(step: Callable[..., None]) -> Callable[..., None]:
-    """The loop over decisions for one of a batch's loops over rows."""
+    """Make the compiled loop over decisions; `step` is a `Batch.step_loop`."""
 
     @kernel
     def play(rows: NDArray[np.int64], actions: NDArray[np.int64], uniforms: NDArray[np.float32], *arrays: Any) -> None:
-        """Play ``len(uniforms)`` decisions in each of `rows`; `actions` (R,) is room for those of one step."""
+        """Play ``len(uniforms)`` decisions in each of ``rows``; ``actions`` (R,) is scratch memory for one step."""
         masks = arrays[-2]
         for first in range(0, len(rows), BLOCK):
             block, chosen = rows[first : first + BLOCK], actions[first : first + BLOCK]
@@ -69,21 +75,21 @@ def make_play(step: Callable[..., None]) -> Callable[..., None]:
 
 @kernel
 def pick(masks: NDArray[np.int8], uniforms: NDArray[np.floating[Any]], actions: NDArray[np.int64]) -> None:
-    """Write into `actions` (N,) the legal action of each row that `uniforms` (N,) points at."""
+    """Write a legal action of each row of ``masks`` (N, num_actions) into ``actions``; ``uniforms`` (N,) chooses it."""
     for row in range(len(masks)):
         actions[row] = pick_one(masks[row], uniforms[row])
 
 
 @kernel(inline=True)
 def pick_one(mask: NDArray[np.int8], uniforms: float) -> int:
-    """The k-th legal action, where `uniforms` in [0, 1) chooses k; of no meaning if nothing is legal."""
+    """The k-th legal action, where ``uniforms`` in [0, 1) determines k; at least one action must be legal."""
     if len(mask) <= MOST_BITS:
         legal = legal_in(mask, 0, len(mask))
         return nth(legal, int(float(uniforms) * count_bits(legal)))
     number = 0
     for action in range(len(mask)):
         number += int(mask[action])
-    left = int(float(uniforms) * number)  # legal actions before the one that is picked
+    left = int(float(uniforms) * number)  # how many legal actions come before the chosen one
     for first in range(0, len(mask), STRIDE):
         legal = legal_in(mask, first, min(len(mask), first + STRIDE))
         number = count_bits(legal)
@@ -95,24 +101,24 @@ def pick_one(mask: NDArray[np.int8], uniforms: float) -> int:
 
 @kernel(inline=True)
 def legal_in(mask: NDArray[np.int8], first: int, end: int) -> int:
-    """Which of the actions from `first` up to `end` are legal, as a set (bit i: action ``first + i``)."""
+    """The legal actions from `first` to ``end - 1`` as a bit set: bit i is 1 if action ``first + i`` is legal."""
     in_bytes = (end - first) // 8 * 8
     legal = 0
     for action in range(end - 1, first + in_bytes - 1, -1):
-        legal = legal << 1 | int(mask[np.uintp(action)])  # no index below 0 to look for
+        legal = legal << 1 | int(mask[np.uintp(action)])  # unsigned: no code for negative indices
     for eight in range(first + in_bytes - 8, first - 8, -8):
         word = 0
         for i in range(8):
             word |= int(np.int64(np.uint8(mask[np.uintp(eight + i)]))) << (8 * i)
-        # A product brings the eight bytes together as the bits of the highest.
+        # This product moves the lowest bit of each of the eight bytes into the highest byte.
         legal = legal << 8 | (wrapping_product(word, 0x0102040810204080) >> 56 & 0xFF)
     return legal
 
 
 @kernel(inline=True)
 def nth(bits: int, n: int) -> int:
-    """The place of the 1 in `bits` that `n` others come before."""
-    # There is no jump on what is legal, which no processor could guess.
+    """The index of the n-th bit of ``bits`` that is 1, counted from 0."""
+    # Arithmetic instead of `if`: a processor cannot predict branches that depend on the mask.
     at = 0
     for half in (32, 16, 8):
         low = count_bits(bits & ((1 << half) - 1))
@@ -125,7 +131,7 @@ def nth(bits: int, n: int) -> int:
 
 @kernel(inline=True)
 def count_bits(bits: int) -> int:
-    """How many bits are 1; becomes a single instruction."""
+    """How many bits of ``bits`` are 1. It compiles to a single instruction."""
     number = 0
     while bits:
         bits &= bits - 1

@@ -1,4 +1,4 @@
-"""What each seat is paid for one step of the game, for every game."""
+"""The rewards of one step, the same for all games."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,21 @@ WIN, SCORE, MARGIN = 0, 1, 2
 
 
 def reward_kind(reward: str | None, num_players: int) -> int:
-    """The number of a kind of reward; None means ``"win"``, or ``"score"`` where one plays alone."""
+    """The index of a reward in `REWARDS`.
+
+    Args:
+        reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one player.
+        num_players: the number of players.
+
+    Raises:
+        ValueError: the reward is unknown, or needs more than one player.
+    """
     if reward is None:
         return SCORE if num_players == 1 else WIN
     if reward not in REWARDS:
-        raise ValueError(f"reward={reward!r} is not a kind of reward; use {' or '.join(map(repr, REWARDS))}")
+        raise ValueError(f"reward={reward!r} is unknown; use {' or '.join(map(repr, REWARDS))}")
     if reward != "score" and num_players == 1:
-        raise ValueError(f"reward={reward!r} compares seats and there is only one; use reward='score'")
+        raise ValueError(f"reward={reward!r} compares players, but there is only one; use reward='score'")
     return REWARDS.index(reward)
 
 
@@ -29,11 +37,20 @@ def pay(
     won: NDArray[np.int8],
     rewards: NDArray[np.float64],
 ) -> None:
-    """Write each seat's reward for a step that changed the points from `before` to `after`.
+    """Write the reward of each seat for a step that changed the points from ``before`` to ``after``.
 
-    - ``SCORE``: the points gained.
-    - ``MARGIN``: the points gained, less the mean of what the others gained.
-    - ``WIN``: 0 until the game is over; then the winners share +1 and the losers share -1, or all get 0 if all won.
+    - ``SCORE``: the points gained in this step.
+    - ``MARGIN``: the points gained, minus the mean of the points that the other players gained.
+    - ``WIN``: 0 until the game is over. Then the winners share +1 and the losers share -1; if all players won, each
+      gets 0.
+
+    Args:
+        kind: ``WIN``, ``SCORE`` or ``MARGIN``.
+        before: (at least num_players,) points before the step. Not used for ``WIN``.
+        after: (at least num_players,) points after the step. Not used for ``WIN``.
+        over: whether the step ended the game.
+        won: (at least num_players,) 1 for each winner. Used only for ``WIN`` when ``over``.
+        rewards: (num_players,) the output.
     """
     num_players = len(rewards)
     if kind == SCORE:

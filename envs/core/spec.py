@@ -1,4 +1,4 @@
-"""What is declared of a game: name, seats, options, actions, observation, and the functions that are its rules."""
+"""The declaration of a game: its name, players, options, actions, observation, and the functions of its rules."""
 
 import difflib
 import hashlib
@@ -22,43 +22,59 @@ Options: TypeAlias = Any  # one record of the game's options dtype
 
 
 class Rules(Protocol):
-    """The verbs of a game. Each is a `kernel` and trusts its caller; a state is changed in place."""
+    """The functions that every game's ``rules.py`` has.
+
+    Each function is a compiled kernel. It does not check its arguments, and it changes a state in place. ``options`` is
+    the options record (`Game.make_options`), ``chance`` the source of dice (``fivedice.envs.core.chance``).
+    ``STATE`` is the dtype of a state, and ``OPTIONS`` lists the options.
+    """
 
     __name__: str
     STATE: np.dtype[np.void]
     OPTIONS: tuple[Option, ...]
 
     def setup(self, state: State, options: Options, chance: Chance) -> None:
-        """Make `state` the start of a game, the first throw included."""
+        """Write the start of a game into ``state``, after the first throw of the dice."""
 
     def current_player(self, state: State) -> int:
-        """The seat that decides; that of the last mover once the game is over."""
+        """The seat of the player to move, from 0; the last player who moved if the game is over."""
 
     def legal_actions(self, state: State, options: Options, mask: NDArray[np.int8]) -> None:
-        """Write 1 for each legal action of the seat to move into `mask`, else 0; all 0 once the game is over."""
+        """Write 1 for each legal action into ``mask`` (num_actions,), else 0; all 0 if the game is over."""
 
     def apply(self, state: State, options: Options, action: int, chance: Chance) -> None:
-        """Carry out a legal `action`, and what chance does before the next decision."""
+        """Apply a legal action, and throw the dice for the next decision."""
 
     def is_terminal(self, state: State, options: Options) -> bool:
-        """Whether the game is over, by itself or cut short."""
+        """Whether the game is over: finished, or stopped by a limit of turns."""
 
     def scores(self, state: State, options: Options, points: NDArray[np.float64]) -> None:
-        """Write each seat's points so far."""
+        """Write the points of each player so far into ``points`` (at least num_players,)."""
 
     def winners(self, state: State, options: Options, won: NDArray[np.int8]) -> None:
-        """Write 1 for each seat that shares the win, else 0; meaningful once the game is over."""
+        """Write 1 for each winner into ``won`` (at least num_players,), else 0; tied winners share the win.
+
+        The result has a meaning only if the game is over.
+        """
 
 
 @kernel
 def never(state: State, options: Options) -> bool:
-    """`Game.is_truncated` of a game that always comes to its end."""
+    """`Game.is_truncated` of a game without a limit of turns."""
     return False
 
 
 @dataclass(frozen=True)
 class Field:
-    """One named part of an observation."""
+    """One named part of an observation.
+
+    Args:
+        name: its name, unique in the observation.
+        shape: its shape.
+        low: the lowest value of its numbers, at least -1.
+        high: the highest value of its numbers, at most 1.
+        meaning: what it shows, in one sentence.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -68,13 +84,21 @@ class Field:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """The number of values in the field."""
         return math.prod(self.shape)
 
 
 class Layout:
-    """An observation as a table: its fields in the order in which they stand in the flat float32 vector, and their
-    `places` there by name."""
+    """The fields of an observation, in their order in the flat float32 vector.
+
+    Args:
+        fields: the fields, in this order.
+
+    Attributes:
+        fields: the fields as a tuple.
+        size: the length of the vector.
+        places: for each field's name, the slice of the vector that holds the field.
+    """
 
     def __init__(self, fields: list[Field]) -> None:
         self.fields = tuple(fields)
@@ -83,13 +107,20 @@ class Layout:
         self.places = {field.name: slice(end - field.size, end) for field, end in zip(fields, ends, strict=True)}
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The lowest and the highest value of each number of the vector."""
+        """The lowest and the highest value of each element of the vector, two float32 arrays (size,)."""
         low = np.concatenate([np.full(field.size, field.low, np.float32) for field in self.fields])
         high = np.concatenate([np.full(field.size, field.high, np.float32) for field in self.fields])
         return low, high
 
     def named(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-        """Views of the fields of one observation (size,) or of many (…, size), in the shapes of the table."""
+        """Split observations into their fields.
+
+        Args:
+            observation: (size,) or (…, size) float32.
+
+        Returns:
+            for each field's name, its values, (…, *shape of the field); views if possible.
+        """
         leading = observation.shape[:-1]
         return {
             field.name: observation[..., self.places[field.name]].reshape(*leading, *field.shape)
@@ -98,40 +129,47 @@ class Layout:
 
     @property
     def digest(self) -> str:
-        """Changes whenever what a network was trained on would mean something else."""
+        """A hash of all fields. Two layouts with the same hash suit the same networks."""
         text = repr([(field.name, field.shape, field.low, field.high) for field in self.fields])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """A game, declared. Its folder under ``envs/`` makes one instance, named ``GAME``.
+    """The declaration of a game. The package of each game, ``fivedice.envs.<game>``, has one instance named ``GAME``.
 
     Args:
-        name: as in ids and file names, such as ``"yum"``.
-        title: as on the box.
-        version: the number in the ids; raised when observations, actions, rewards or rules change.
-        min_players, max_players, default_players: how many seats there may be.
-        max_decisions_per_seat: the most decisions of one seat in a game with the default options. Longer games are
-            possible in theory, but too rare to matter.
-        face_names: what the faces of a die are called, from 1 up; each one word.
-        rules: the module with the verbs.
-        layout: the observation's table for an options record, which holds the number of seats too.
-        observe: kernel ``(state, options, seat, out)`` that writes what `seat` sees into ``out`` (size,) float32.
-        observe_throw: the same after one of the first `num_keeps` actions, into an ``out`` that still shows what `seat`
-            saw before it: it writes only what a throw changes. A game may have it if each of these actions throws dice,
-            changes nothing else, and leaves the move to the same seat. None: `observe` writes everything each time.
-        num_keeps: how many of the first actions keep some dice and throw the others; 0 if there are none.
-        action_names: each action under an options record in a few words, as ``"keep slots 1 2"`` or ``"fill Sixes"``.
-        name_action: ``(state, options, action)`` in words that show dice, as ``"keep 5 5 5"``, ``"fill Fives: 15"``.
-            The first word is a verb that takes an s: a transcript says ``"player_0 keeps 5 5 5"``. Actions with the
-            same words must come to the same.
-        render: ``(state, options)`` as text for a terminal.
-        is_truncated: kernel ``(state, options)``, whether a game that is over was cut short by a limit of turns. It is
-            paid like any other that is over.
-        canonical: kernel ``(state, options, seat, out, actions)`` that makes the record ``out``, a copy of `state`, its
-            canonical form for `seat`, and writes which action each action there is here into ``actions``
-            (num_actions,) int64, -1 for all but one of those that come to the same. None if there is no such form.
+        name: the name in ids and file names, such as ``"yum"``.
+        title: the name on the box, such as ``"Yum"``.
+        version: the number in the ids; it is raised when observations, actions, rewards or rules change.
+        min_players: the smallest number of players.
+        max_players: the largest number of players, at most 6.
+        default_players: the default number of players.
+        max_decisions_per_seat: the highest number of decisions of one player in a game with the default options. Longer
+            games are possible in theory, but extremely rare.
+        face_names: the names of the faces of a die, in order from face 1; each name is one word.
+        rules: the module with the functions of `Rules`.
+        layout: ``layout(options)`` returns the `Layout` of an observation. The options record contains the number of
+            players.
+        observe: kernel ``observe(state, options, seat, out)`` that writes the observation of a seat into ``out``,
+            (size,) float32.
+        observe_throw: kernel with the same arguments, after one of the first ``num_keeps`` actions. ``out`` still
+            holds the observation before this action, and the kernel writes only what a throw changes. Declare it only
+            if each of these actions throws dice, changes nothing else, and leaves the move to the same seat. Default:
+            None, ``observe`` writes everything each time.
+        num_keeps: how many of the first actions keep some dice and throw the others. Default: 0.
+        action_names: ``action_names(options)`` returns a short name for each action, such as ``"keep slots 1 2"`` or
+            ``"fill Sixes"``.
+        name_action: ``name_action(state, options, action)`` returns a name that shows the dice, such as
+            ``"keep 5 5 5"`` or ``"fill Fives: 15"``. It starts with a verb; a transcript adds the
+            letter s: ``"player_0 keeps 5 5 5"``. Legal actions with the same name must have the same effect.
+        render: ``render(state, options)`` returns the state as text for a terminal.
+        is_truncated: kernel ``is_truncated(state, options)``: whether a finished game was stopped by a limit of turns.
+            Its rewards are those of any finished game. Default: never.
+        canonical: kernel ``canonical(state, options, seat, out, actions)`` for the canonical form of a state, as a seat
+            observes it. ``out`` is a copy of ``state``; the kernel changes it into the canonical form. It writes into
+            ``actions``, (num_actions,) int64, the action of ``state`` for each action of the canonical form; if several
+            actions are equivalent, all but one of them get -1. Default: None, the game has no canonical form.
     """
 
     name: str
@@ -154,45 +192,61 @@ class Game:
     canonical: Callable[[State, Options, int, State, NDArray[np.int64]], None] | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
-        # A game is its code: copies and pickles of what holds one refer to the folder's GAME.
+        # A copied or pickled game is a reference to the GAME of its package, because it consists of code.
         return _game_of_package, (self.rules.__name__.rpartition(".")[0],)
 
     @property
     def aec_id(self) -> str:
-        """The id of the PettingZoo environment."""
+        """The id of the PettingZoo environment, such as ``"fivedice/yum-v0"``."""
         return f"fivedice/{self.name}-v{self.version}"
 
     @property
     def gymnasium_id(self) -> str:
-        """The id of the Gymnasium environment."""
+        """The id of the Gymnasium environments, such as ``"fivedice/Yum-v0"``."""
         return f"fivedice/{''.join(word.capitalize() for word in self.name.split('_'))}-v{self.version}"
 
     def num_actions(self, options: Options | None = None) -> int:
-        """The size of the discrete action space under `options`, None for the default ones."""
+        """The size of the discrete action space.
+
+        Args:
+            options: the options record. Default: that of the default options.
+        """
         return len(self.action_names(self.make_options() if options is None else options))
 
     def action_digest(self, options: Options | None = None) -> str:
-        """Changes whenever an action's number would mean something else; `options` as for `num_actions`."""
+        """A hash of the names of all actions. A checkpoint stores it, to detect that an action has another meaning.
+
+        Args:
+            options: the options record. Default: that of the default options.
+        """
         names = self.action_names(self.make_options() if options is None else options)
         return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
     @cached_property
     def options_dtype(self) -> np.dtype[np.void]:
-        """The record that the rules take as ``options``."""
+        """The dtype of an options record: int32 fields for ``num_players`` and each option."""
         return np.dtype(
             [("num_players", np.int32), *((option.name, np.int32, option.shape) for option in self.rules.OPTIONS)]
         )
 
     def make_options(self, num_players: int | None = None, chosen: Mapping[str, object] | None = None) -> Options:
-        """The options record for these choices, or a ValueError that says what is wrong and what would be right."""
+        """Make an options record, the form in which the rules take the options.
+
+        Args:
+            num_players: the number of players. Default: ``default_players``.
+            chosen: values of options by name. Options that are not named have their default.
+
+        Raises:
+            ValueError: the number of players is out of range, an option does not exist, or its value is not valid.
+        """
         if num_players is None:
             num_players = self.default_players
         if isinstance(num_players, bool) or not isinstance(num_players, (int, np.integer)):
             raise ValueError(f"num_players={num_players!r} is not a whole number")
         if not self.min_players <= num_players <= self.max_players:
             raise ValueError(
-                f"num_players={num_players} is not possible in {self.title}; "
-                f"use {self.min_players} to {self.max_players}"
+                f"num_players={num_players} is not possible: "
+                f"{self.title} is for {self.min_players} to {self.max_players} players"
             )
         chosen = chosen or {}
         known = {option.name: option for option in self.rules.OPTIONS}
@@ -206,11 +260,15 @@ class Game:
         return record[0]
 
     def options_dict(self, options: Options) -> dict[str, Value]:
-        """The choices in an options record by name, without the number of players."""
+        """The values in an options record by name, without the number of players."""
         return {option.name: option.decode(options[option.name]) for option in self.rules.OPTIONS}
 
     def parse_options(self, chosen: Mapping[str, object]) -> dict[str, Any]:
-        """The same choices, those read that are written as text, as on a command line; `make_options` checks them."""
+        """Convert values that are given as text, as on a command line; other values stay as they are.
+
+        Args:
+            chosen: values of options by name. They are not checked; `make_options` does that.
+        """
         known = {option.name: option for option in self.rules.OPTIONS}
         return {
             name: known[name].parse(value) if name in known and isinstance(value, str) else value
@@ -224,16 +282,25 @@ def _game_of_package(package: str) -> Game:
 
 
 def unknown_name(kind: str, name: str, valid: "Mapping[str, object] | tuple[str, ...]") -> str:
-    """One sentence for a name that is not among the valid ones, with the nearest of them."""
+    """The error message for an unknown name. It suggests the most similar valid name, or lists all of them.
+
+    Args:
+        kind: what the name should be, such as ``"game"``.
+        name: the unknown name.
+        valid: the valid names.
+    """
     near = difflib.get_close_matches(name, list(valid), n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(map(repr, valid)) or 'none'}"
     return f"{name!r} is not a known {kind}; {hint}"
 
 
 def check_reset_options(options: Mapping[str, object], known: tuple[str, ...]) -> None:
-    """Refuse a slip of the pen; other foreign keys are ignored, as is the custom of PettingZoo and Gymnasium."""
+    """Raise a ValueError if a key of ``reset(options=...)`` is probably a misspelled one.
+
+    Keys that resemble no known key are ignored, as in other environments of PettingZoo and Gymnasium.
+    """
     if not isinstance(options, Mapping):
-        raise ValueError(f"the options of a reset are {options!r}; use a dict, such as {{{known[0]!r}: …}}")
+        raise ValueError(f"reset(options={options!r}) is not possible; use a dict, such as {{{known[0]!r}: …}}")
     for name in options:
         if name not in known and difflib.get_close_matches(name, known):
             raise ValueError(unknown_name("reset option", name, known))

@@ -221,8 +221,8 @@ REFUSED = {
     "another game": (with_card(game="yam"), "'yam' is not a known game; did you mean 'yum'"),
     "another version": (with_card(game_version=7), "it is for version 7 of Yum; this is version 0"),
     "unknown option": (with_card(options={"zeroes": "free"}), "'zeroes' is not a known option of Yum; did you mean"),
-    "unknown choice": (with_card(options={"zeros": "never"}), "zeros='never' is not a choice of this game"),
-    "too many seats": (with_card(num_players=9), "num_players=9 is not possible in Yum; use 1 to 6"),
+    "unknown choice": (with_card(options={"zeros": "never"}), "zeros='never' is not possible"),
+    "too many seats": (with_card(num_players=9), "num_players=9 is not possible: Yum is for 1 to 6 players"),
     "no seats": (with_card(num_players=None), "its card has no valid 'num_players'"),
     "seats of another network": (with_card(num_players=3), "differs from this version's"),
     "observation layout": (

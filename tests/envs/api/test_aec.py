@@ -84,16 +84,19 @@ def test_make__both_ways_without_a_warning(name: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"num_players": 0}, "num_players=0 is not possible in Yum; use 1 to 6"),
-        ({"num_players": 7}, "num_players=7 is not possible in Yum; use 1 to 6"),
+        ({"num_players": 0}, "num_players=0 is not possible: Yum is for 1 to 6 players"),
+        ({"num_players": 7}, "num_players=7 is not possible: Yum is for 1 to 6 players"),
         ({"num_players": 2.0}, "num_players=2.0 is not a whole number"),
-        ({"reward": "points"}, "reward='points' is not a kind of reward; use 'win' or 'score' or 'margin'"),
-        ({"num_players": 1, "reward": "win"}, "reward='win' compares seats and there is only one; use reward='score'"),
+        ({"reward": "points"}, "reward='points' is unknown; use 'win' or 'score' or 'margin'"),
+        (
+            {"num_players": 1, "reward": "win"},
+            "reward='win' compares players, but there is only one; use reward='score'",
+        ),
         ({"render_mode": "rgb"}, "render_mode='rgb' is not possible; use 'ansi', 'human', 'rgb_array' or None"),
         ({"illegal_action": "ignore"}, "illegal_action='ignore' is not possible; use 'raise' or 'terminate'"),
         ({"zeroes": "free"}, r"'zeroes' is not a known option of Yum; did you mean 'zeros'\?"),
-        ({"zeros": "none"}, "zeros='none' is not a choice of this game; use 'forced' or 'free'"),
-        ({"five_alike_full_house": 1}, "five_alike_full_house=1 is not a choice of this game; use False or True"),
+        ({"zeros": "none"}, "zeros='none' is not possible; use 'forced' or 'free'"),
+        ({"five_alike_full_house": 1}, "five_alike_full_house=1 is not possible; use False or True"),
     ],
 )
 def test_make__wrong_setting_is_named_with_what_is_right(settings: dict[str, Any], said: str) -> None:
@@ -394,10 +397,10 @@ def test_reset__script_gives_the_next_faces_in_slot_order_whoever_throws() -> No
     [
         ({"script": [1, 7]}, r"script\[1\] is 7; each entry must be a face from 1 to 6"),
         ({"scripts": [1]}, r"'scripts' is not a known reset option; did you mean 'script'\?"),
-        ({"script": None}, r"script=None is not a list of faces; use one, such as \[1, 6\]"),
+        ({"script": None}, r"script=None is not a list of faces; use a list such as \[1, 6\]"),
         ({"script": 6}, r"script=6 is not a list of faces"),
-        (["script"], r"the options of a reset are \['script'\]; use a dict, such as \{'script': …\}"),
-        (0, "the options of a reset are 0; use a dict"),
+        (["script"], r"reset\(options=\['script'\]\) is not possible; use a dict, such as \{'script': …\}"),
+        (0, r"reset\(options=0\) is not possible; use a dict"),
     ],
 )
 def test_reset__bad_option_is_named_and_the_game_goes_on(options: Any, said: str) -> None:
@@ -409,7 +412,7 @@ def test_reset__bad_option_is_named_and_the_game_goes_on(options: Any, said: str
 
 
 def test_reset__bad_seed_is_named() -> None:
-    with pytest.raises(ValueError, match="seed=-1 is not a seed"):
+    with pytest.raises(ValueError, match="seed=-1 is not possible"):
         yum_v0.env().reset(seed=-1)
 
 

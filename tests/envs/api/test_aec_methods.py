@@ -628,7 +628,7 @@ def _() -> None:
     env.reset()
     assert env.get_state().stream["game"].tolist() == [[3, 1]]
     for wrong in (-1, True, 2.0, "3"):
-        with pytest.raises(ValueError, match="is not the number of a game"):
+        with pytest.raises(ValueError, match="is not the index of a game"):
             env.reset(seed=7, options={"game": wrong})
 
 

@@ -177,8 +177,8 @@ def test_step__what_is_no_integer_is_refused_and_changes_nothing(action: Any) ->
         ({"seat": True}, "seat=True is not at this table"),
         ({"seat": "first"}, "seat='first' is not at this table"),
         ({"seat": None}, "seat=None is not at this table"),
-        ({"reward": "wins"}, "reward='wins' is not a kind of reward; use 'win' or 'score' or 'margin'"),
-        ({"num_players": 7}, "num_players=7 is not possible in Yum; use 1 to 6"),
+        ({"reward": "wins"}, "reward='wins' is unknown; use 'win' or 'score' or 'margin'"),
+        ({"num_players": 7}, "num_players=7 is not possible: Yum is for 1 to 6 players"),
         ({"zero": "free"}, "'zero' is not a known option of Yum; did you mean 'zeros'?"),
     ],
 )

@@ -159,9 +159,9 @@ def test_recorder__refuses_what_it_cannot_tell() -> None:
     ("line", "replaced", "said"),
     [
         (3, "fivedice/yum-v1", r"line 3: 'fivedice/yum-v1' is not a known game; did you mean 'fivedice/yum-v0'\?"),
-        (4, "num_players: 9", "line 4: num_players=9 is not possible in Yum; use 1 to 6"),
+        (4, "num_players: 9", "line 4: num_players=9 is not possible: Yum is for 1 to 6 players"),
         (5, "high_lo: either", r"line 5: 'high_lo' is not a known option of Yum; did you mean 'high_low'\?"),
-        (5, "high_low: both", "line 5: high_low='both' is not a choice"),
+        (5, "high_low: both", "line 5: high_low='both' is not possible"),
         (11, "player_0 keeps 3 3, throws 1 3 7", r"line 11: '7' is not a known face; known are '1', .* '6'"),
         (11, "player_0 keeps 3 3, throws 1 3", "line 11: .* says 'player_0 keeps 3 3, throws 1 3', the rules say"),
         (11, "player_0 keeps 3 4, throws 1 3 6", "line 11: 'player_0 keeps 3 4' is not possible; the nearest"),

@@ -255,7 +255,7 @@ def test_script__bad_face_is_named(face: object) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "7", True])
 def test_seed__bad_seed_is_named(seed: object) -> None:
-    with pytest.raises(ValueError, match=r"seed=.* is not a seed; use a non-negative integer or None"):
+    with pytest.raises(ValueError, match=r"seed=.* is not possible; use a non-negative integer or None"):
         new_streams(seed, 1)  # type: ignore[arg-type]
 
 

@@ -45,16 +45,16 @@ def test_option__values_survive_record_and_text(option: Option) -> None:
 @pytest.mark.parametrize(
     ("option", "wrong", "said"),
     [
-        (WORD, "fre", "zeros='fre' is not a choice of this game; use 'forced' or 'free'"),
-        (WORD, True, "zeros=True is not a choice"),
-        (SWITCH, 1, "straight=1 is not a choice of this game; use False or True"),
-        (SWITCH, np.zeros(2), "straight=.* is not a choice"),
+        (WORD, "fre", "zeros='fre' is not possible; use 'forced' or 'free'"),
+        (WORD, True, "zeros=True is not possible"),
+        (SWITCH, 1, "straight=1 is not possible; use False or True"),
+        (SWITCH, np.zeros(2), "straight=.* is not possible"),
         (NUMBER, 0, "max_turns=0 is not possible; use a whole number from 1 to 1000"),
         (NUMBER, 1001, "max_turns=1001 is not possible"),
         (NUMBER, 4.0, "max_turns=4.0 is not possible"),
         (NUMBER, True, "max_turns=True is not possible"),
         (NUMBER, "many", "max_turns='many' is not possible"),
-        (NUMBERS, (2, 3), r"chips=\(2, 3\) is not possible; use 3 whole numbers from 0 to 5, as \(2, 3, 4\)"),
+        (NUMBERS, (2, 3), r"chips=\(2, 3\) is not possible; use 3 whole numbers from 0 to 5, such as \(2, 3, 4\)"),
         (NUMBERS, (2, 3, 6), "chips=.* is not possible"),
         (NUMBERS, (2, 3, 4.5), "chips=.* is not possible"),
         (NUMBERS, "2;3;4", "chips='2;3;4' is not possible"),
@@ -87,7 +87,9 @@ def test_option__ends_of_a_range_are_in_it() -> None:
             for place, wrong in ((0, option.least - 1), (size - 1, option.most + 1), (size // 2, True)):
                 numbers = list(option.default)
                 numbers[place] = wrong
-                with pytest.raises(ValueError, match=f"{size} whole numbers from {option.least} to {option.most}, as "):
+                with pytest.raises(
+                    ValueError, match=f"{size} whole numbers from {option.least} to {option.most}, such as "
+                ):
                     option.encode(numbers)
 
 
@@ -322,4 +324,4 @@ def test_evaluate__takes_numbers_from_the_command_line(
     with pytest.raises(SystemExit):
         cli.main()
     said = " ".join(capsys.readouterr().err.split())
-    assert "chips=(1, 2, 3) is not possible; use 6 whole numbers from 1 to 20, as (2, 3, 3, 3, 4, 2)" in said
+    assert "chips=(1, 2, 3) is not possible; use 6 whole numbers from 1 to 20, such as (2, 3, 3, 3, 4, 2)" in said

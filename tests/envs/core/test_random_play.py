@@ -104,9 +104,9 @@ def test_observations__are_whole_after_each_step_of_any_rows(name: str) -> None:
 @pytest.mark.parametrize(
     ("steps", "generator", "said"),
     [
-        (-1, np.random.default_rng(1), "steps=-1 is not a number of decisions; use a whole number from 0 up"),
-        (1.5, np.random.default_rng(1), "steps=1.5 is not a number of decisions"),
-        (1, 7, r"generator=7 is no generator; use numpy.random.default_rng\(seed\)"),
+        (-1, np.random.default_rng(1), "steps=-1 is not possible; use a whole number of at least 0"),
+        (1.5, np.random.default_rng(1), "steps=1.5 is not possible"),
+        (1, 7, r"generator=7 is not a NumPy generator; use numpy.random.default_rng\(seed\)"),
     ],
 )
 def test_play_random__wrong_settings_are_named(steps: Any, generator: Any, said: str) -> None:
