@@ -15,19 +15,18 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 from threadpoolctl import threadpool_limits
 
 from fivedice.agents.evaluation.match import Games, play_games
 from fivedice.agents.evaluation.schedule import Part, Tournament, policy_digest, seating
-from fivedice.agents.policies.files import digest, refuse_file, write_text, write_whole
+from fivedice.agents.policies.files import digest, refuse_file, write_tensors, write_text
 from fivedice.agents.policies.registry import load
 from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
@@ -176,7 +175,7 @@ def _write_part(tournament: Tournament, part: Part, folder: Path, policies: Sequ
     points, shares = play_part(tournament, part, policies)
     tensors = {"points": points, "shares": shares}
     sealed = {"digest": _digest(tournament, part, tensors)}
-    write_whole(_path(tournament, part, folder), partial(save_file, tensors, metadata=sealed))
+    write_tensors(_path(tournament, part, folder), tensors, sealed)
 
 
 def _digest(tournament: Tournament, part: Part, tensors: dict[str, NDArray[np.float64]]) -> str:

@@ -6,16 +6,14 @@ The card says which game the policy plays, and how its network is built. Loading
 import hashlib
 import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-from fivedice.agents.policies.files import digest, no_checkpoint, write_whole
+from fivedice.agents.policies.files import digest, no_checkpoint, write_tensors
 from fivedice.agents.policies.network import Network, likeliest, sampled
 from fivedice.agents.policies.prior import PRIORS, Prior
 from fivedice.envs import load_game
@@ -99,7 +97,7 @@ def save_checkpoint(path: Path, card: Mapping[str, Any], network: Network) -> No
         "digest": digest(network.tensors),
         "card_digest": hashlib.sha256(text.encode()).hexdigest(),
     }
-    write_whole(path, partial(save_file, network.tensors, metadata=metadata))
+    write_tensors(path, network.tensors, metadata)
 
 
 def read_card(path: Path) -> dict[str, Any]:

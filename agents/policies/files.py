@@ -1,6 +1,7 @@
 """Writes files atomically, and computes checksums of tensors."""
 
 import hashlib
+import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
+from safetensors.numpy import save
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -37,6 +39,22 @@ def write_text(path: Path, text: str) -> None:
 
     def write(temporary: Path) -> None:
         temporary.write_text(text, encoding="utf-8")
+
+    write_whole(path, write)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
+    """Write a safetensors file atomically. Equal tensors and metadata give equal bytes."""
+
+    def write(temporary: Path) -> None:
+        content = save(dict(tensors), dict(metadata))
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + size])
+        # The library writes the metadata in an order that changes from one call to the next.
+        header = {"__metadata__": dict(sorted(header.pop("__metadata__").items())), **header}
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)  # so that the tensors are aligned
+        temporary.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + size :])
 
     write_whole(path, write)
 

@@ -7,7 +7,6 @@ run computes exactly what it would have computed without the stop.
 import hashlib
 import json
 from collections import deque
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,12 +14,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 from sb3_contrib import MaskablePPO
 
 from fivedice.agents.evaluation.match import Estimate
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, describe, load_checkpoint, read_card, save_checkpoint
-from fivedice.agents.policies.files import digest, write_whole
+from fivedice.agents.policies.files import digest, write_tensors
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.gate import PreviousBest
 from fivedice.agents.training.metrics import tensorboard_logger
@@ -94,7 +92,7 @@ def save_resume(training: Resumable) -> None:
     }
     text = json.dumps(notes)
     metadata = {"notes": text, "digest": digest(tensors), "notes_digest": hashlib.sha256(text.encode()).hexdigest()}
-    write_whole(training.folder / FILE, partial(save_file, tensors, metadata=metadata))
+    write_tensors(training.folder / FILE, tensors, metadata)
     _remove_all_but(_files(training), training.folder)
 
 

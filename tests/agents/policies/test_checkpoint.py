@@ -22,6 +22,7 @@ from sb3_contrib import MaskablePPO
 import fivedice.agents
 from fivedice.agents.policies.checkpoint import (
     FORMAT,
+    RENAMED,
     REQUIRED,
     CheckpointPolicy,
     load_checkpoint,
@@ -680,3 +681,29 @@ def test_digest__changes_with_a_name_type_shape_and_value_and_with_nothing_else(
     assert digest(dict(reversed(tensors.items()))) == digest(tensors)
     wide = np.repeat(tensors["b"], 2)
     assert digest(tensors | {"b": wide[::2]}) == digest(tensors)
+
+
+def test_save__of_equal_content_writes_equal_bytes(tmp_path: Path) -> None:
+    wholes = set()
+    for number in range(12):
+        path = tmp_path / f"{number}.safetensors"
+        save_checkpoint(path, CARD, some_network())
+        wholes.add(path.read_bytes())
+    assert len(wholes) == 1
+    save_checkpoint(path, CARD, some_network(seed=2))
+    assert path.read_bytes() not in wholes
+
+
+def test_load__a_card_of_an_earlier_version_with_its_names(tmp_path: Path) -> None:
+    """A prior policy was called base, a canonical form standard form."""
+    now = a_policy_of("prior")
+    path = tmp_path / "old.safetensors"
+    card = now.card()
+    old = {new: old for old, new in RENAMED.items()}
+    earlier = {old.get(name, name): value for name, value in card["network"].items()}
+    assert set(earlier) != set(card["network"])
+    save_checkpoint(path, card | {"network": earlier, "steps": 1}, now.network)
+    loaded = load_checkpoint(path)
+    assert loaded.settings() == now.settings()
+    view = decisions_of(now)
+    np.testing.assert_array_equal(loaded.act(view), now.act(view))

