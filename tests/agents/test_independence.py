@@ -468,7 +468,7 @@ def test_decision__is_the_same_alone_and_among_others(name: str, kind: str, tmp_
 
 
 @pytest.mark.parametrize("name", ["yum", "yahtzee_jr"])
-def test_seat__its_dice_and_its_noise_do_not_depend_on_the_others(name: str) -> None:
+def test_seat__its_dice_and_its_uniforms_do_not_depend_on_the_others(name: str) -> None:
     """A policy that takes no notice of the others makes the same decisions whatever they do, and how many."""
     game = load_game(name)
 
@@ -638,7 +638,7 @@ def test_view__is_the_policys_own() -> None:
         assert getattr(batch, array).tobytes() == getattr(twin, array).tobytes(), array
 
 
-def test_noise__other_noise_gives_other_random_play_and_the_same_greedy_play() -> None:
+def test_uniforms__others_gives_other_random_play_and_the_same_greedy_play() -> None:
     view = some_decisions(YAHTZEE_JR, 30, 3)
     other = replace(view, uniforms=1 - 0.999 * view.uniforms - 0.0005)
     assert RANDOM.act(view).tolist() != RANDOM.act(other).tolist()

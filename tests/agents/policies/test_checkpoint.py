@@ -476,12 +476,12 @@ def test_load__each_field_of_a_card_is_needed_and_of_its_kind(tmp_path: Path, fi
 
 
 SHOWDOWN = load_game("showdown_yahtzee")
-WITH_BASE = Prior(PRIORS["greedy"], 6.0, 3.0, features=True)
+WITH_PRIOR = Prior(PRIORS["greedy"], 6.0, 3.0, features=True)
 
 
 def a_policy_of(kind: str) -> CheckpointPolicy:
     """A policy of each way of showing a decision to a network."""
-    game, prior = {"plain": (YUM, None), "standard": (JR, None), "prior": (SHOWDOWN, WITH_BASE)}[kind]
+    game, prior = {"plain": (YUM, None), "standard": (JR, None), "prior": (SHOWDOWN, WITH_PRIOR)}[kind]
     options = game.make_options(2, {})
     size, actions = game.layout(options).size, game.num_actions(options)
     num_features = len(prior.feature_names(game)) if prior else 0
@@ -624,7 +624,7 @@ def test_load__a_span_that_is_none_is_refused(tmp_path: Path, setting: str, valu
 
 
 @pytest.mark.parametrize("kind", ["plain", "standard", "prior"])
-def test_act__draws_in_proportion_to_the_exponentials_of_the_logits_by_the_noise_alone(kind: str) -> None:
+def test_act__draws_in_proportion_to_the_exponentials_of_the_logits_by_the_uniforms_alone(kind: str) -> None:
     policy = a_policy_of(kind)
     policy.deterministic = False
     view = decisions_of(policy)

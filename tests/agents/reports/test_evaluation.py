@@ -139,7 +139,7 @@ def means(breakdown: ScoreBreakdown, measure: Measure) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("policy", [GREEDY, RandomPolicy()], ids=lambda policy: policy.name)
-def test_detail__is_what_stands_in_the_boxes(policy: Policy) -> None:
+def test_breakdown__is_what_stands_in_the_boxes(policy: Policy) -> None:
     """Against the boxes as the games leave them, and the turns as they come."""
     (breakdown,) = tallied([policy], 2, 30, seed=5)
     batch = Batch(YUM, 30)
@@ -164,7 +164,7 @@ def test_detail__is_what_stands_in_the_boxes(policy: Policy) -> None:
     assert bonus.any() == (policy is GREEDY)
 
 
-def test_detail__measures_of_yum() -> None:
+def test_breakdown__measures_of_yum() -> None:
     assert [
         (measure.name, measure.is_share, measure.adds_up, measure.only_row) for measure in SCORE_SHEET.measures
     ] == [
@@ -176,7 +176,7 @@ def test_detail__measures_of_yum() -> None:
     assert SCORE_SHEET.rows == (*BOXES, "Bonus")
 
 
-def test_detail__of_made_up_cards() -> None:
+def test_breakdown__of_made_up_cards() -> None:
     """Of several seats: points, zeros, turns, and a bonus from 63 on that is written with the last box."""
     states = np.zeros(6, YUM.rules.STATE)
     states["boxes"][:] = 1
@@ -219,7 +219,7 @@ def test_detail__of_made_up_cards() -> None:
 
 
 @pytest.mark.parametrize("seats", [1, 2, 3])
-def test_detail__of_each_contender_adds_up_to_its_points(seats: int) -> None:
+def test_breakdown__of_each_contender_adds_up_to_its_points(seats: int) -> None:
     policies = [GREEDY, RandomPolicy(), GREEDY]
     breakdowns = tallied(policies, seats, 8, seed=6)
     named: dict[str, Policy] = {str(number): policy for number, policy in enumerate(policies)}
@@ -230,7 +230,7 @@ def test_detail__of_each_contender_adds_up_to_its_points(seats: int) -> None:
         assert np.nansum(means(breakdown, TURN)) == pytest.approx(78)  # each of the turns 1 to 12 fills a box
 
 
-def test_detail__intervals_hold_the_long_run() -> None:
+def test_breakdown__intervals_hold_the_long_run() -> None:
     (long,) = tallied([RandomPolicy()], 2, 4000, seed=7)
     held = []
     for seed in range(60):
@@ -240,7 +240,7 @@ def test_detail__intervals_hold_the_long_run() -> None:
     assert 0.9 < np.mean(held) < 0.985
 
 
-def test_detail__a_table_for_each_measure() -> None:
+def test_breakdown__a_table_for_each_measure() -> None:
     greedy, random = tallied([GREEDY, RandomPolicy()], 2, 20, seed=9)
     said = shown(breakdown_report(SCORE_SHEET, {"greedy": greedy, "random": random}))
     for row in BOXES:
@@ -253,7 +253,7 @@ def test_detail__a_table_for_each_measure() -> None:
 
 
 @needs_compiled_code
-def test_show_evaluation__detail_stands_beside_exact_play() -> None:
+def test_show_evaluation__breakdown_stands_beside_exact_play() -> None:
     console = Console(file=io.StringIO(), width=200)
     show_evaluation(
         console, YUM, {"greedy": GREEDY, "random": RandomPolicy()}, games=200, num_players=2, seed=3, breakdown=True
@@ -267,7 +267,7 @@ def test_show_evaluation__detail_stands_beside_exact_play() -> None:
     assert "200 games per pairing" in said
 
 
-def test_detail__of_a_game_without_it_is_refused_in_one_sentence() -> None:
+def test_breakdown__of_a_game_without_it_is_refused_in_one_sentence() -> None:
     with pytest.raises(ValueError, match=f"{YAHTZEE_JR.title} has no score breakdown"):
         score_sheet_of(YAHTZEE_JR)
     with pytest.raises(ValueError, match="has no score breakdown"):

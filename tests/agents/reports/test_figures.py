@@ -339,7 +339,7 @@ def breakdowns() -> dict[str, ScoreBreakdown]:
     return found
 
 
-def test_tally__means_and_intervals_are_those_of_what_was_written() -> None:
+def test_score_breakdown__means_and_intervals_are_those_of_what_was_written() -> None:
     for name, breakdown in breakdowns().items():
         for number, measure in enumerate(SHEET.measures):
             found = breakdown.estimates(measure)
@@ -352,7 +352,7 @@ def test_tally__means_and_intervals_are_those_of_what_was_written() -> None:
             assert [estimate.count for estimate in found] == [DEALS] * 3
 
 
-def test_detail_report__each_cell_is_of_its_row_contender_and_measure() -> None:
+def test_breakdown_report__each_cell_is_of_its_row_contender_and_measure() -> None:
     found = tables_of(tables.breakdown_report(SHEET, breakdowns()))
     assert len(found) == len(SHEET.measures)
     for number, (table, measure) in enumerate(zip(found, SHEET.measures, strict=True)):
@@ -423,7 +423,7 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 
 @needs_matplotlib
 @pytest.mark.parametrize("yardstick", ["exact", None])
-def test_detail_picture__shows_means_and_intervals_of_each_row(
+def test_breakdown_picture__shows_means_and_intervals_of_each_row(
     drawn: Drawn, tmp_path: Path, yardstick: str | None
 ) -> None:
     tables.draw_breakdown(SHEET, breakdowns(), tmp_path / "some.svg", title="A title", yardstick=yardstick)
@@ -470,7 +470,7 @@ def test_detail_picture__shows_means_and_intervals_of_each_row(
 
 
 @needs_matplotlib
-def test_detail_picture__is_of_the_kind_that_was_asked_for(drawn: Drawn, tmp_path: Path) -> None:
+def test_breakdown_picture__is_of_the_kind_that_was_asked_for(drawn: Drawn, tmp_path: Path) -> None:
     tables.draw_breakdown(SHEET, breakdowns(), tmp_path / "some", title="t", yardstick=None, kind="png")
     assert drawn.looks[0]["format"] == "png"
 

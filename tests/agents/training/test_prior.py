@@ -51,7 +51,7 @@ def some_view() -> View:
     return batch.view()
 
 
-def beside_base(view: View) -> NDArray[np.float32]:
+def beside_prior(view: View) -> NDArray[np.float32]:
     """What the network sees: the observation, and what greedy would do."""
     return np.concatenate([view.observations, np.eye(view.masks.shape[1])[GREEDY.act(view)]], axis=1, dtype=np.float32)
 
@@ -62,10 +62,10 @@ def train(folder: Path, config: TrainConfig = CONFIG) -> Training:
     return training
 
 
-def test_residual_learner__starts_as_its_base_and_learns(tmp_path: Path) -> None:
+def test_residual_learner__starts_as_its_prior_and_learns(tmp_path: Path) -> None:
     training, view = Training(CONFIG, tmp_path, lambda progress: None), some_view()
     assert np.array_equal(training.policy().act(view), GREEDY.act(view))
-    seen = beside_base(view)
+    seen = beside_prior(view)
     before = training.policy().network.logits(seen)
     chances = np.exp(before) * view.masks
     followed = chances[np.arange(len(view)), GREEDY.act(view)] / chances.sum(axis=1)
@@ -79,7 +79,7 @@ def test_residual_learner__plays_the_same_from_its_file(tmp_path: Path) -> None:
     loaded = load_checkpoint(tmp_path / "last.safetensors")
     assert read_card(tmp_path / "last.safetensors")["network"]["prior"] == "greedy"
     assert np.array_equal(loaded.act(view), training.policy().act(view))
-    seen = beside_base(view)
+    seen = beside_prior(view)
     with torch.no_grad():
         distribution = training.model.policy.get_distribution(torch.from_numpy(seen))
         values = training.model.policy.predict_values(torch.from_numpy(seen))

@@ -922,7 +922,7 @@ def test_check__refuses_what_is_not_finite(name: str) -> None:
                 validate(config)
 
 
-def test_network_settings__are_those_of_the_game_and_the_base() -> None:
+def test_network_settings__are_those_of_the_game_and_the_prior() -> None:
     of_yum = {
         "net_arch": [8],
         "activation": "tanh",
