@@ -1515,7 +1515,7 @@ def assert_yahtzee_jr(text: str, state: Any, seats: int, is_over: bool) -> None:
     assert last.startswith("Game over, ")
     roll_off = int(state["roll_off"])
     assert winners_in(last) == (best_of(points) if roll_off == -1 else [roll_off])
-    assert last.endswith(" by the throw for Clubhouses") == (roll_off != -1)
+    assert last.endswith(" after a tie, by throwing the most Clubhouses") == (roll_off != -1)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
