@@ -1378,7 +1378,7 @@ def numbers_in(text: str) -> list[int]:
 
 def winners_in(line: str) -> list[int]:
     assert "won by " in line
-    names = line.partition("won by ")[2].split(" by the throw")[0].split(" and ")
+    names = line.partition("won by ")[2].split(" after a tie")[0].split(" and ")
     assert all(re.fullmatch(r"player_\d", name) for name in names), line
     return [int(name[-1]) for name in names]
 
