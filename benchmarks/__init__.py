@@ -1,1 +1,1 @@
-"""Speed, measured against named peers on the machine at hand: ``python -m benchmarks --help``."""
+"""Speed of fivedice and of named peers, measured on this machine: ``python -m benchmarks --help``."""

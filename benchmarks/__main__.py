@@ -1,4 +1,7 @@
-"""``python -m benchmarks [NAME ...]``: all benchmarks, or those named; one table; exit status 1 if a bar is missed."""
+"""``python -m benchmarks [NAME ...]`` runs all or the named benchmarks and prints one table.
+
+The exit status is 1 if a bar is missed or a peer is not installed.
+"""
 
 import argparse
 import importlib
@@ -9,26 +12,26 @@ from rich.console import Console
 from benchmarks.measure import Claim, MissingPeer, machine, table
 
 BENCHMARKS = {
-    "batch": "batched Yum and its rules alone, and every other game, one core, decisions/s",
-    "pgx": "batched Yum against Pgx tic_tac_toe, all cores, decisions/s",
-    "aec": "AEC env() loop against PettingZoo's tictactoe, time per step",
-    "training": "learner's decisions/s against the way of PettingZoo's tutorial",
-    "cold_start": "import, and first step of a fresh process, seconds",
+    "batch": "every game in batches, and the rules of Yum alone, on one core, decisions/s",
+    "pgx": "batched Yum against Pgx tic_tac_toe and backgammon, on all cores, decisions/s",
+    "aec": "loop over an AEC env() against PettingZoo's tictactoe, time per step",
+    "training": "training against the method of PettingZoo's tutorial, learner's decisions/s",
+    "cold_start": "import and first step in a new process, seconds",
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Measure the speed of fivedice against named peers, on this machine, in one run.",
+        description="Measure the speed of fivedice and of named peers on this machine, in one run.",
         epilog="Benchmarks: "
         + "; ".join(f"{name}: {what}" for name, what in BENCHMARKS.items())
-        + ". The peers are an extra: pip install 'fivedice[bench]'. Exit status 1 if a bar is missed.",
+        + ". Install the peers with: pip install 'fivedice[bench]'. The exit status is 1 if a bar is missed.",
     )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; all if none is given"
+        "--repetitions", type=int, default=7, help="how often each side is measured, alternately (default: %(default)s)"
     )
-    parser.add_argument("--repetitions", type=int, default=7, help="of each contender, in turn (default: %(default)s)")
     arguments = parser.parse_args()
     for name in arguments.names:
         if name not in BENCHMARKS:

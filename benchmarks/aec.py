@@ -1,7 +1,7 @@
-"""Our AEC environment against PettingZoo's own tic-tac-toe, in the same loop.
+"""The AEC environment of Yum against PettingZoo's tic-tac-toe, in the same loop.
 
-The loop is the one from PettingZoo's documentation: ``last()``, a random legal action, ``step()``. Both sides are what
-users call ``env()``, with all its checks.
+The loop is the one in PettingZoo's documentation: ``last()``, a random legal action, ``step()``. Both environments come
+from ``env()``, with all its checks.
 """
 
 import random
@@ -18,7 +18,7 @@ BAR = 3.0
 
 
 def loop(env: Any) -> Callable[[], int]:
-    """A function that plays one game and returns its number of steps, those of agents whose game is over included."""
+    """A function that plays one game and returns its number of steps, the steps with action None included."""
     generator = random.Random(1)
     env.reset(seed=1)
 
@@ -41,10 +41,10 @@ def loop(env: Any) -> Callable[[], int]:
 
 
 def run(repetitions: int) -> list[Claim]:
-    """Microseconds per step against PettingZoo's tic-tac-toe."""
+    """Measure microseconds per step."""
     try:
         from pettingzoo.classic import tictactoe_v3
-    except ImportError as error:  # it needs pygame
+    except ImportError as error:  # tictactoe imports pygame
         raise MissingPeer("pygame, which PettingZoo's tictactoe needs,") from error
 
     play, peer_play = loop(yum_v0.env()), loop(tictactoe_v3.env())

@@ -1,8 +1,10 @@
-"""Batched Yum, and every other game, two seats, random legal play, on one core.
+"""Every game in batches, on one core: two seats, random legal actions.
 
-Two loops. `play` is the `Batch` as users run it: every action checked, masks and observations of all rows written,
-finished games started anew. `play_by_rules` are the rules alone: `legal_actions` and `apply`, finished games started
-anew. Both take each action in the same way: the k-th legal one, k from one uniform number. `play_at_once` is for Pgx.
+There are two loops. `play` steps a `Batch` as users do: it checks every action, writes the masks and observations of
+all rows, and restarts finished games. `play_by_rules` calls only the rules of Yum: `legal_actions` and `apply`, and
+`setup` for finished games. Both draw actions in the same way: one uniform number selects the k-th legal action.
+
+The benchmark `pgx` also uses `play_in_one_call` and `play_in_batches`.
 """
 
 import os
@@ -24,11 +26,11 @@ from fivedice.envs.yum import lookup as rules
 GAME = load_game("yum")
 SIZES = (512, 1024, 2048, 4096, 8192, 16384, 65536)
 SECONDS = 1.0
-PLAY_BAR, RULES_BAR = 3.0, 6.0  # millions of decisions in a second
-OTHER_BARS = {"showdown_yahtzee": 1.0, "set_cubed": 0.2}  # the same of other games
-RATIO_BARS = {"yahtzee_jr": 0.5}  # or as a part of Yum's
+PLAY_BAR, RULES_BAR = 12.0, 6.0  # Yum, in millions of decisions per second
+OTHER_BARS = {"showdown_yahtzee": 1.0, "set_cubed": 0.2}  # other games, in millions of decisions per second
+RATIO_BARS = {"yahtzee_jr": 0.5}  # other games, as a fraction of the rate of Yum
 OTHER_SIZE = 2048
-WARM_UP = 500  # decisions of each game, so that the rows stand at every stage of it
+WARM_UP = 500  # decisions of each game before the measurement, so that the rows are at different stages of the game
 
 
 @kernel
@@ -40,7 +42,7 @@ def play_rules(
     masks: NDArray[np.int8],
     uniforms: NDArray[np.float64],
 ) -> None:
-    """One decision of each game by the rules alone; `masks` are those of the decisions that wait."""
+    """Play one decision of each game with the rules alone. `masks` are those of the current states, and are updated."""
     for row in range(len(states)):
         state, chance = states[row], (streams[row], script)
         rules.apply(state, options, pick_one(masks[row], uniforms[row]), chance)
@@ -50,7 +52,7 @@ def play_rules(
 
 
 def start(num_games: int, threads: int, name: str, seed: int) -> tuple[Batch, np.random.Generator]:
-    """Games that stand at every stage, and the generator of their random players."""
+    """A batch whose games are at different stages, and a random generator for its actions."""
     batch, generator = Batch(load_game(name), num_games, num_players=2, threads=threads), np.random.default_rng(seed)
     batch.reset(seed=seed)
     play_random(batch, WARM_UP, generator)
@@ -58,7 +60,7 @@ def start(num_games: int, threads: int, name: str, seed: int) -> tuple[Batch, np
 
 
 def play(num_games: int, threads: int = 1, name: str = GAME.name, seed: int = 1) -> Callable[[], int]:
-    """A function that plays one decision of each of `num_games` and returns how many those were."""
+    """A function that plays one decision in each of `num_games` games and returns the number of decisions."""
     batch, generator = start(num_games, threads, name, seed)
     generators = generator.spawn(threads)
     uniforms, actions = np.empty(num_games, np.float32), np.empty(num_games, np.int64)
@@ -76,8 +78,8 @@ def play(num_games: int, threads: int = 1, name: str = GAME.name, seed: int = 1)
     return step
 
 
-def play_at_once(num_games: int, steps: int, threads: int = 1, seed: int = 1) -> Callable[[], int]:
-    """The same for so many decisions of each game in one compiled call."""
+def play_in_one_call(num_games: int, steps: int, threads: int = 1, seed: int = 1) -> Callable[[], int]:
+    """A function that plays `steps` decisions of each game in one compiled call and returns the number of decisions."""
     batch, generator = start(num_games, threads, GAME.name, seed)
 
     def play_steps() -> int:
@@ -87,10 +89,13 @@ def play_at_once(num_games: int, steps: int, threads: int = 1, seed: int = 1) ->
     return play_steps
 
 
-def play_apart(num_games: int, threads: int, steps: int) -> Callable[[], int]:
-    """The same on one batch for each thread: the threads wait for each other after `steps` decisions of each game."""
+def play_in_batches(num_games: int, threads: int, steps: int) -> Callable[[], int]:
+    """A function like those of `play` and `play_in_one_call`, with one batch for each thread.
+
+    The threads wait for each other after `steps` decisions of each game.
+    """
     share, seeds = num_games // threads, range(1, 1 + threads)
-    plays = [play(share, seed=seed) if steps == 1 else play_at_once(share, steps, seed=seed) for seed in seeds]
+    plays = [play(share, seed=seed) if steps == 1 else play_in_one_call(share, steps, seed=seed) for seed in seeds]
     pool = ThreadPoolExecutor(threads)
 
     def play_all() -> int:
@@ -101,7 +106,7 @@ def play_apart(num_games: int, threads: int, steps: int) -> Callable[[], int]:
 
 
 def play_by_rules(num_games: int) -> Callable[[], int]:
-    """The same for the rules alone."""
+    """A function that plays one decision of each game with the rules alone and returns the number of decisions."""
     options = GAME.make_options(2, {})
     states, streams = np.zeros(num_games, rules.STATE), new_streams(1, num_games)
     masks, script = np.zeros((num_games, rules.NUM_ACTIONS), np.int8), new_script([], 6)
@@ -121,12 +126,12 @@ def play_by_rules(num_games: int) -> Callable[[], int]:
 
 
 def best_size(make: Callable[[int], Callable[[], int]], sizes: tuple[int, ...] = SIZES) -> int:
-    """The number of games with which `make` is fastest."""
+    """The number of games for which the function that `make` returns is fastest."""
     return max(sizes, key=lambda size: rate(make(size), SECONDS / 4))
 
 
 def run(repetitions: int) -> list[Claim]:
-    """Decisions in a second on one core."""
+    """Measure decisions per second on one core."""
     play_size, rules_size = best_size(play), best_size(play_by_rules)
     others = [name for name in GAMES if name != GAME.name]
     steps = [play(play_size), play_by_rules(rules_size), *(play(OTHER_SIZE, name=name) for name in others)]
@@ -174,5 +179,5 @@ def run(repetitions: int) -> list[Claim]:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

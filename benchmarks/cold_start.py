@@ -1,7 +1,7 @@
-"""What a fresh process waits for: the import, and the first step.
+"""Start-up time of a new process: the import, and the first step.
 
-Times are taken inside the new process from its first line on. Machine code is kept in a folder of its own for this
-benchmark, so that "the first ever" is just that, and later processes find what that one left.
+The new process measures its own time, from its first line on. The benchmark has its own folder for compiled code. So
+the first process compiles everything, and the later ones load what it compiled.
 """
 
 import json
@@ -13,7 +13,7 @@ import tempfile
 from benchmarks.measure import Claim, alternate, spread
 
 IMPORT_BAR, STEP_BAR = 1.0, 1.5  # seconds
-HEAVY = ("torch", "pygame", "matplotlib", "numba", "stable_baselines3", "jax")  # what an import must not load
+HEAVY = ("torch", "pygame", "matplotlib", "numba", "stable_baselines3", "jax")  # the import should not load these
 
 IMPORT = """
 import json, sys, time
@@ -35,20 +35,20 @@ print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]))
 
 
 def fresh_process(program: str, cache: str) -> tuple[float, set[str]]:
-    """How many seconds `program` took in a process of its own, and the modules it had loaded at the end."""
+    """Run `program` in a new process. Return the seconds that it printed, and the modules that it had loaded."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    with tempfile.TemporaryDirectory() as elsewhere:  # not in the source folder, where `envs` could be imported
+    with tempfile.TemporaryDirectory() as elsewhere:  # not in the source folder, from which `envs` could be imported
         ended = subprocess.run(
             [sys.executable, "-c", program], cwd=elsewhere, env=environment, capture_output=True, text=True, check=False
         )
     if ended.returncode:
-        raise RuntimeError(f"the fresh process failed:\n{ended.stderr}")
+        raise RuntimeError(f"the new process ended with exit status {ended.returncode}:\n{ended.stderr}")
     seconds, modules = json.loads(ended.stdout)
     return seconds, set(modules)
 
 
 def run(repetitions: int) -> list[Claim]:
-    """Seconds to import, and to the first step of a process."""
+    """Measure seconds until the end of the import, and of the first step."""
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as empty:
         _, modules = fresh_process(IMPORT, empty)
         loaded = [name for name in HEAVY if name in modules]
@@ -61,12 +61,12 @@ def run(repetitions: int) -> list[Claim]:
         Claim("import fivedice.envs", unloaded, "a fixed bar", spread(imports), " s", IMPORT_BAR, at_most=True),
         Claim(
             "import, first reset and step of a process",
-            "machine code on disk",
+            "with compiled code on disk",
             "a fixed bar",
             spread(steps),
             " s",
             STEP_BAR,
             at_most=True,
         ),
-        Claim("the same, first ever", "everything is compiled, once", "reported only", spread([first_ever]), " s"),
+        Claim("the same, first time ever", "compiles everything", "reported only", spread([first_ever]), " s"),
     ]

@@ -1,4 +1,4 @@
-"""What the benchmarks share: repetitions that alternate between contenders, their spread, and one table."""
+"""Shared by all benchmarks: alternating repetitions, the spread of their results, and the table."""
 
 import os
 import platform
@@ -16,21 +16,23 @@ NAMED_VERSIONS = ("numpy", "numba", "pettingzoo", "gymnasium", "pgx", "jax", "to
 
 
 class MissingPeer(Exception):
-    """A peer is not installed; the message says how to get it."""
+    """A peer is not installed. The message says how to install it."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is not installed; get the peers with `pip install 'fivedice[bench]'` or `make bench`")
+        super().__init__(
+            f"{name} is not installed; install the peers with `pip install 'fivedice[bench]'` or `make bench`"
+        )
 
 
 class Spread(NamedTuple):
-    """The median of some repetitions, with the least and the greatest."""
+    """The median, the least and the greatest result of some repetitions."""
 
     median: float
     least: float
     greatest: float
 
     def text(self, unit: str = "") -> str:
-        """As in ``4.21 (4.05-4.30) M/s``."""
+        """The spread as text, such as ``4.21 (4.05-4.30) M/s``."""
         return f"{self.median:.2f} ({self.least:.2f}–{self.greatest:.2f}){unit}"  # noqa: RUF001
 
 
@@ -44,13 +46,13 @@ class Claim:
     """One line of the table.
 
     Args:
-        measure: what was measured.
-        ours: our number.
-        peer: the peer's number and name, or what the bar is about.
-        value: what is held against the bar.
-        unit: of `value`; ``"x"`` for a ratio.
-        bar: what must be reached, or None for a number that is only reported.
-        at_most: whether `value` must stay below the bar rather than reach it.
+        measure: what is measured.
+        ours: the result of fivedice, as text.
+        peer: the name and the result of the peer, as text; ``"a fixed bar"`` if there is no peer.
+        value: the result that is compared with the bar.
+        unit: the unit of `value`; ``"x"`` for a ratio.
+        bar: the value to reach. None: the result is only reported.
+        at_most: True if the median of `value` must be at most `bar`, False if it must be at least `bar`.
     """
 
     measure: str
@@ -63,19 +65,22 @@ class Claim:
 
     @property
     def met(self) -> bool:
-        """Whether the median is on the right side of the bar."""
+        """Whether the median meets the bar. True if there is no bar."""
         if self.bar is None:
             return True
         return self.value.median <= self.bar if self.at_most else self.value.median >= self.bar
 
     def miss(self) -> str:
-        """One sentence that says how the bar was missed."""
+        """A sentence that says by what numbers the bar is missed."""
         relation = "more than" if self.at_most else "less than"
         return f"{self.measure}: {self.value.median:.2f}{self.unit} is {relation} {self.bar:g}{self.unit}"
 
 
 def alternate(repetitions: int, *contenders: Callable[[], float]) -> list[list[float]]:
-    """The numbers of each contender, measured in turn, so that a busy minute of the machine meets all of them."""
+    """Call the contenders in turn, `repetitions` times, and return the results of each.
+
+    Because they alternate, other load on the machine slows down all of them alike.
+    """
     numbers: list[list[float]] = [[] for _ in contenders]
     for _ in range(repetitions):
         for contender, measured in zip(contenders, numbers, strict=True):
@@ -84,12 +89,12 @@ def alternate(repetitions: int, *contenders: Callable[[], float]) -> list[list[f
 
 
 def ratios(ours: Sequence[float], peer: Sequence[float]) -> Spread:
-    """The spread of ours / peer, repetition by repetition."""
+    """The spread of ours / peer, computed for each repetition."""
     return spread([a / b for a, b in zip(ours, peer, strict=True)])
 
 
 def rate(work: Callable[[], int], seconds: float) -> float:
-    """How much of something `work` does in a second, calling it again and again for about `seconds`."""
+    """Call `work` repeatedly for about `seconds`, and return the sum of its results per second."""
     amount = 0
     start = time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds:
@@ -98,7 +103,7 @@ def rate(work: Callable[[], int], seconds: float) -> float:
 
 
 def machine() -> str:
-    """The processor, its cores, and the versions that matter, in one line."""
+    """The processor, the number of cores and the versions of the measured packages, in one line."""
     versions = [f"Python {platform.python_version()}"]
     for name in NAMED_VERSIONS:
         try:
@@ -118,7 +123,7 @@ def _processor() -> str:
 
 
 def table(claims: Sequence[Claim]) -> Table:
-    """All claims as one table."""
+    """A table with one row for each claim."""
     shown = Table(title="fivedice: median (least to greatest) of alternating repetitions", title_justify="left")
     for column in ("measure", "ours", "against", "result", "must reach"):
         shown.add_column(column, overflow="fold")

@@ -1,9 +1,9 @@
-"""Learner decisions in a second while training, against the way of PettingZoo's tutorial.
+"""Learner's decisions per second in training, against the method of PettingZoo's tutorial.
 
-The tutorial (https://pettingzoo.farama.org/tutorials/sb3/connect_four/) turns one AEC environment into a Gymnasium
-environment that steps for whichever agent is to move, and gives it to `MaskablePPO`. `train_as_in_tutorial` does the
-same for any of our games, with network and PPO settings passed in. It is kind to the tutorial: as its learner plays
-every seat, each step of a game counts as a decision of the learner.
+The tutorial (https://pettingzoo.farama.org/tutorials/sb3/connect_four/) converts one AEC environment into a Gymnasium
+environment in which every step is a step of the agent to move, and trains `MaskablePPO` on it. `train_as_in_tutorial`
+does the same for any game of fivedice, with a given network and PPO settings. The comparison favours the tutorial: its
+learner plays every seat, so each step of a game counts as a decision of the learner.
 """
 
 import tempfile
@@ -24,14 +24,14 @@ from fivedice.envs.core.spec import Game
 
 BAR = 10.0
 CONFIG = Path("configs/yum.toml")
-UPDATES = 10  # of ours in each repetition; the tutorial's way gets one
+UPDATES = 10  # updates of our trainer in each repetition; the tutorial's method makes one
 
 
 class OneEnv(gymnasium.Env[NDArray[np.float32], int]):
-    """An AEC environment as a Gymnasium one in which the learner moves for every seat, as in the tutorial.
+    """An AEC environment as a Gymnasium environment in which the learner plays every seat, as in the tutorial.
 
-    The flaw of that way is kept: the reward is what the mover was paid up to its step, so nobody but the last mover
-    is shown the end of a game.
+    It keeps a flaw of the tutorial: a step returns the rewards of the agent that moved. So only the last mover gets
+    its reward for the end of the game.
     """
 
     def __init__(self, env: DiceEnv) -> None:
@@ -81,14 +81,15 @@ def train_as_in_tutorial(
     ppo: Mapping[str, Any] | None = None,
     env_options: Mapping[str, Any] | None = None,
 ) -> float:
-    """Train for about `decisions` and return how many of them there were in a second.
+    """Train as the tutorial does, and return the learner's decisions per second.
 
     Args:
-        game: what is played.
-        decisions: rounded up to whole rollouts.
-        policy, policy_kwargs: the network, as `MaskablePPO` takes it.
-        ppo: the other arguments of `MaskablePPO`. With one environment ``n_steps`` is the whole rollout: to have the
-            same settings as a trainer with many, multiply its ``n_steps`` by their number.
+        game: the game to train.
+        decisions: the number of decisions, rounded up to whole rollouts.
+        policy: the policy class of `MaskablePPO`, or its name.
+        policy_kwargs: the network, as `MaskablePPO` takes it.
+        ppo: other arguments of `MaskablePPO`. With one environment, ``n_steps`` is the length of the whole rollout. To
+            match a trainer with several environments, multiply its ``n_steps`` by the number of environments.
         env_options: arguments of the environment.
     """
     from sb3_contrib import MaskablePPO
@@ -97,28 +98,28 @@ def train_as_in_tutorial(
     env = ActionMasker(OneEnv(DiceEnv(game, **(env_options or {}))), _mask)
     settings: dict[str, Any] = {"device": "cpu", "seed": 1, **(ppo or {})}
     learner = MaskablePPO(policy, env, policy_kwargs=dict(policy_kwargs or {}), **settings)
-    env.reset(seed=1)  # loads the machine code before the clock starts
+    env.reset(seed=1)  # loads the compiled code before the measurement
     start = time.perf_counter()
     learner.learn(decisions)
     return learner.num_timesteps / (time.perf_counter() - start)
 
 
 def train_as_we_do(game: Game, updates: int, settings: Mapping[str, Any]) -> float:
-    """Train for some updates against the pool and return how many of the learner's decisions there were in a second."""
+    """Train with our trainer for some updates, and return the learner's decisions per second."""
     from fivedice.agents.training.config import Mix, TrainConfig
     from fivedice.agents.training.run import Progress, Training
 
     config = TrainConfig(**{**settings, "opponents": Mix(**settings["opponents"])})
     config.total_timesteps = (updates + 1) * config.n_envs * config.n_steps
     config.eval_every, config.eval_games = config.total_timesteps, 2
-    told: list[Progress] = []
+    reports: list[Progress] = []
     with tempfile.TemporaryDirectory() as folder:
-        Training(config, Path(folder), told.append).learn()
-    return told[-2].decisions_per_second  # the last update is followed by an evaluation
+        Training(config, Path(folder), reports.append).learn()
+    return reports[-2].decisions_per_second  # the last report includes the time of an evaluation
 
 
 def run(repetitions: int) -> list[Claim]:
-    """Our trainer with its default configuration against the tutorial's way with the same network and settings."""
+    """Measure our trainer with its default configuration, and the tutorial's method with the same settings."""
     import torch
 
     settings = tomllib.loads(CONFIG.read_text())
@@ -138,7 +139,7 @@ def run(repetitions: int) -> list[Claim]:
         },
         "env_options": {"reward": settings["reward"]},
     }
-    train_as_we_do(game, 1, settings)  # machine code
+    train_as_we_do(game, 1, settings)  # compiles or loads the code
     ours, theirs = alternate(
         min(repetitions, 3),
         lambda: train_as_we_do(game, UPDATES, settings) / 1e3,

@@ -1,4 +1,4 @@
-"""Five dice: the throw, what it shows, and the fields of an observation. `dice_lookup` has the fast versions."""
+"""Five dice: throwing them, properties of a throw, and observation fields. `dice_lookup` has fast versions."""
 
 from itertools import combinations_with_replacement
 from typing import Any
@@ -12,11 +12,12 @@ from fivedice.envs.core.spec import Field
 
 NUM_DICE = 5
 SIDES = 6
-KEEP_ALL = 31  # as a set of slots; every smaller set leaves something to throw
+KEEP_ALL = 31  # the set of all slots; every other set leaves at least one die to throw
 
 Dice = NDArray[np.int8]  # (5,) faces 1..6
 
-# The 252 throws: sorted dice, those with the lower highest die first. Tables of throws have this order.
+# (252, 5): all throws as sorted dice, in the order of their highest die, then of the next lower one, and so on. Tables
+# with a row for each throw have this order.
 THROWS = np.array(
     sorted(combinations_with_replacement(range(1, SIDES + 1), NUM_DICE), key=lambda faces: faces[::-1]), np.int8
 )
@@ -26,7 +27,7 @@ THROWS = np.array(
 def throw(dice: Dice, keep: int, seat: int, chance: Chance) -> None:
     """Throw every die whose slot is not in `keep` (bit i: slot i is kept), in slot order, then sort the dice.
 
-    Sorted dice make equal throws look equal: 252 throws instead of 7776.
+    Sorting leaves 252 different throws of the 7776 ordered ones.
     """
     roll_dice(dice, keep, SIDES, seat, chance)
     sort(dice)
@@ -35,7 +36,7 @@ def throw(dice: Dice, keep: int, seat: int, chance: Chance) -> None:
 @kernel(inline=True)
 def sort(dice: Dice) -> None:
     """Put five dice in ascending order."""
-    # The nine exchanges of the shortest sorting network for five (Knuth, The Art of Computer Programming 3, 5.3.4).
+    # The nine exchanges of a shortest sorting network for five (Knuth, The Art of Computer Programming 3, 5.3.4).
     exchange(dice, 0, 3)
     exchange(dice, 1, 4)
     exchange(dice, 0, 2)
@@ -95,7 +96,7 @@ def is_run(dice: Dice, first: int) -> bool:
 
 @kernel
 def is_five_alike(dice: Dice) -> bool:
-    """Whether five sorted dice all show one face."""
+    """Whether five sorted dice all show the same face."""
     return bool(dice[0] == dice[4])
 
 
@@ -109,10 +110,14 @@ def is_three_and_two(dice: Dice) -> bool:
 
 @kernel
 def name_keeps(dice: Dice, actions: NDArray[np.int64]) -> None:
-    """Write for each set of slots in a canonical form (`fivedice.envs.core.canonical`) the set in the position itself.
+    """Complete the keep actions of a canonical form (see `Game.canonical`).
 
-    The caller has written the single slots, ``actions[1 << slot]``. Of several sets that keep the same faces, the one
-    with the first slots of each face gets an action. The others get -1.
+    The caller has already written the actions that keep a single die, ``actions[1 << slot]``. If several actions keep
+    the same faces, only the one that keeps the first slots of each face gets an action. The others get -1.
+
+    Args:
+        dice: (5,) the sorted dice of the canonical form.
+        actions: for each action of the canonical form the action of the original position. The first 31 are written.
     """
     actions[0] = 0
     for keep in range(1, KEEP_ALL):
@@ -126,22 +131,22 @@ def name_keeps(dice: Dice, actions: NDArray[np.int64]) -> None:
                     actions[keep] = -1
 
 
-TURN_SIZE = NUM_DICE * SIDES + SIDES + 3  # of `turn_fields`, besides a number for each seat
+TURN_SIZE = NUM_DICE * SIDES + SIDES + 3  # how many values `turn_fields` have, without `mover`
 
 
 def turn_fields(num_players: int) -> list[Field]:
-    """What every seat sees of a turn of five dice: who is to move, the dice, the throws left."""
+    """The observation fields of a turn with five dice: the player to move, the dice, and the throws left."""
     return [
         Field("mover", (num_players,), 0, 1, "1 for the seat to move (own seat first); all 0 once the game is over"),
         Field("dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot"),
-        Field("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
+        Field("dice_counts", (SIDES,), 0, 1, "how many dice show each face / 5"),
         Field("throws_left", (3,), 0, 1, "0, 1 or 2 throws left, one-hot"),
     ]
 
 
 @kernel
 def show_dice(dice: Dice, out: NDArray[np.float32]) -> None:
-    """Write the fields `dice` and `dice_counts` into the zeros of `out`."""
+    """Write the fields `dice` and `dice_counts` into `out`, which is all 0 before."""
     for slot in range(NUM_DICE):
         out[slot * SIDES + int(dice[slot]) - 1] = 1.0
     for face in range(SIDES):
@@ -152,4 +157,4 @@ def show_dice(dice: Dice, out: NDArray[np.float32]) -> None:
 def seat_after(seat: int, turns: int, num_players: int) -> int:
     """The seat that moves `turns` turns after `seat`; `turns` is at most `num_players`."""
     after = seat + turns
-    return after - num_players if after >= num_players else after  # `%` would take ten times as long
+    return after - num_players if after >= num_players else after  # `%` takes ten times as long

@@ -1,4 +1,4 @@
-"""Mickey Mouse Clubhouse Yahtzee Jr. (2007): five characters, a shared board, wild Clubhouses."""
+"""Mickey Mouse Clubhouse Yahtzee Jr. (2007): place five tokens on a shared board; Clubhouses are wild."""
 
 from typing import cast
 

@@ -1,11 +1,12 @@
-"""The canonical form of a position of Yahtzee Jr.: one position for all that are equivalent for a seat.
+"""The canonical form of a position in Yahtzee Jr.: one position represents all that are equivalent for a seat.
 
-- Characters differ only in their names, so rows may change places together with the faces of the dice. The canonical
-  form puts the seat's open characters first, those that more dice show before others.
-- A die is useless to a seat if it shows a character whose token that seat has placed. The canonical form lets all such
+- Characters differ only in their names. Swapping two rows, and the faces of the dice with them, gives an equivalent
+  position. The canonical form has the seat's open characters first, sorted by the number of dice that show them, the
+  highest number first.
+- A die is useless to a seat if it shows a character whose token that seat has placed. In the canonical form all such
   dice show the character of the last row.
-- In a row where everyone has placed a token, only the points matter. The canonical form moves each seat's points of
-  these rows as far from the picture as possible, one row after the other.
+- A row is finished when everyone has placed a token in it. Only the sum of a seat's points in these rows matters. The
+  canonical form moves as many of these points as possible into the first finished row, then into the next.
 """
 
 from typing import Any
@@ -17,15 +18,15 @@ from fivedice.envs.core.dice import NUM_DICE, count, name_keeps
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.yahtzee_jr.rules import CLUBHOUSE, NUM_CHARACTERS, OPEN, PLACE
 
-FAR = 5  # the column furthest from the picture
-PLACES = FAR + 2  # a token is open, or in one of six columns
-CROWDS = PLACES**4  # how many ways four tokens may stand in a row
-FINISHED = (NUM_DICE + 2) * CROWDS
+FARTHEST = 5  # the column farthest from the picture
+PLACES = FARTHEST + 2  # a token is open, or in one of six columns
+ARRANGEMENTS = PLACES**4  # how many arrangements the tokens of four seats have in a row
+FINISHED = (NUM_DICE + 2) * ARRANGEMENTS  # the lowest sort key of a finished row
 
 
 @kernel
 def to_canonical(state: Any, options: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> None:
-    """See `Game.canonical`."""
+    """Change `out`, a copy of `state`, into its canonical form for `seat`. See `Game.canonical`."""
     num_players = int(options["num_players"])
     num_finished = 0
     for character in range(NUM_CHARACTERS):
@@ -37,25 +38,25 @@ def to_canonical(state: Any, options: Any, seat: int, out: Any, actions: NDArray
     write_dice(state, seat, out, actions)
     name_keeps(out["dice"], actions)
     for other in range(num_players):
-        push_together(out["tokens"][other], NUM_CHARACTERS - num_finished)
+        gather_points(out["tokens"][other], NUM_CHARACTERS - num_finished)
 
 
 @kernel
 def order(state: Any, num_players: int, seat: int, character: int) -> int:
-    """The sort key of a row in the canonical form; FINISHED or more if everyone has placed a token there."""
-    crowd, some_open = 0, False
+    """The sort key of a character's row, at least FINISHED if the row is finished. The lowest key comes first."""
+    arrangement, some_open = 0, False
     for i in range(num_players):
         token = int(state["tokens"][(seat + i) % num_players, character])
-        crowd = crowd * PLACES + token - OPEN
+        arrangement = arrangement * PLACES + token - OPEN
         some_open |= token == OPEN
     if state["tokens"][seat, character] == OPEN:
-        return crowd + (NUM_DICE - count(state["dice"], character + 1)) * CROWDS
-    return crowd + (NUM_DICE + 1) * CROWDS if some_open else crowd + FINISHED
+        return arrangement + (NUM_DICE - count(state["dice"], character + 1)) * ARRANGEMENTS
+    return arrangement + (NUM_DICE + 1) * ARRANGEMENTS if some_open else arrangement + FINISHED
 
 
 @kernel
 def canonical_row(state: Any, num_players: int, seat: int, character: int) -> int:
-    """The row of a character in the canonical form."""
+    """The row of a character in the canonical form. Rows with equal keys keep their order."""
     own, row = order(state, num_players, seat, character), 0
     for other in range(NUM_CHARACTERS):
         key = order(state, num_players, seat, other)
@@ -65,7 +66,10 @@ def canonical_row(state: Any, num_players: int, seat: int, character: int) -> in
 
 @kernel
 def write_dice(state: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> None:
-    """Write the dice of the canonical form, ascending, and for each its slot in the position itself."""
+    """Write the dice of the canonical form, ascending, and the action that keeps only each of them.
+
+    The action ``1 << slot`` keeps one die. Its entry in `actions` is the action that keeps this die in `state`.
+    """
     slot = 0
     for row in range(NUM_CHARACTERS):
         character = int(actions[PLACE + row]) - PLACE
@@ -89,12 +93,12 @@ def write_dice(state: Any, seat: int, out: Any, actions: NDArray[np.int64]) -> N
 
 
 @kernel
-def push_together(tokens: NDArray[np.int8], first: int) -> None:
-    """Move the tokens of the rows from `first` on as far from the picture as their points allow."""
+def gather_points(tokens: NDArray[np.int8], first: int) -> None:
+    """Move the points of the rows from `first` on into as few rows as possible, the first rows first."""
     points = 0
     for row in range(first, NUM_CHARACTERS):
         points += int(tokens[row])
     for row in range(first, NUM_CHARACTERS):
-        column = min(points, FAR)
+        column = min(points, FARTHEST)
         tokens[row] = column
         points -= column

@@ -1,4 +1,4 @@
-"""Yahtzee Jr. as text: the board, the dice, and actions in words."""
+"""Yahtzee Jr. as text: the board, the dice, and the names of actions."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ FACES = (*CHARACTERS, "Clubhouse")
 
 
 def action_names(options: Any) -> tuple[str, ...]:
-    """Each action in a few words, dice by slot."""
+    """A name for each action. Dice are named by their slots."""
     return (*keep_names(), *(f"place {character}" for character in CHARACTERS))
 
 
 def name_action(state: Any, options: Any, action: int) -> str:
-    """An action in words: the dice kept, or the token placed with its column."""
+    """The name of an action in this state: the faces of the dice kept, or the token to place and its column."""
     if action < PLACE:
         return name_keep(state["dice"], action, FACES)
     character = action - PLACE
@@ -33,7 +33,7 @@ def name_action(state: Any, options: Any, action: int) -> str:
 
 
 def render(state: Any, options: Any) -> str:
-    """The board with each seat's tokens as its number, the tokens still open, whose turn it is, and the dice."""
+    """The board with tokens as seat numbers, each seat's points and open tokens, and the dice or the winners."""
     seats = range(int(options["num_players"]))
     over = bool(is_terminal(state, options))
     lines = [f"{'':<10}{'picture':^9}" + "".join(f"{column:^5}" for column in range(1, 6))]
@@ -47,7 +47,7 @@ def render(state: Any, options: Any) -> str:
         mark = "▸" if seat == state["player"] and not over else " "
         lines.append(f"{mark} player_{seat}: {score(tokens)} points, open {left or 'none'}")
     if over:
-        how = " by the throw for Clubhouses" if state["roll_off"] != NOBODY else ""
+        how = " after a tie, by throwing the most Clubhouses" if state["roll_off"] != NOBODY else ""
         lines.append(f"Game over, won by {name_winners(winners, state, options)}{how}")
     else:
         lines.append(draw_dice(state["dice"], int(state["throws_left"]), FACES))

@@ -1,4 +1,4 @@
-"""Yum (Parker Brothers): twelve boxes, five dice, three throws."""
+"""Yum (Parker Brothers): fill twelve boxes with five dice and up to three throws a turn."""
 
 from typing import cast
 

@@ -1,7 +1,7 @@
-"""The observation of a seat of Yum: its layout, and the function that writes it.
+"""The observation of a seat in Yum: its layout, and the function that writes it.
 
-The observing seat comes first, then the others in turn order. The space, the page of the game and the named views are
-made from the layout. A test compares the function with it.
+The observing seat comes first, then the others in turn order. The observation space, the table on the page of the game
+and the named views are made from the layout. A test compares the function with the layout.
 """
 
 from typing import Any
@@ -16,15 +16,15 @@ from fivedice.envs.core.spec import Field, Layout
 from fivedice.envs.yum.lookup import FOURS, POINTS, is_terminal, low_fits, open_boxes, score, upper_total
 from fivedice.envs.yum.rules import HIGH, LOW, NUM_BOXES, SIXES, has_bonus, high_fits
 
-# The numbers shown are looked up, because divisions would take longer than everything else.
+# The values of the observation are looked up, because divisions would take longer than everything else.
 THIRTIETHS = (np.arange(31) / 30.0).astype(np.float32)
 UPPER_SHOWN = (np.arange(106) / 105.0).astype(np.float32)
 PAR_SHOWN = (np.arange(-63, 64) / 63.0).astype(np.float32)
-PARS = np.array(  # three of each number that is filled, by the set of those that are open
+PARS = np.array(  # three of each number whose box is filled; the index is the set of open boxes, bit i for box i
     [sum(3 * (box + 1) for box in range(SIXES + 1) if not (opens >> box) & 1) for opens in range(1 << SIXES + 1)],
     np.uint8,
 )
-SCORE_SHOWN = (np.arange(300) / 300.0).astype(np.float32)  # no card reaches 300
+SCORE_SHOWN = (np.arange(300) / 300.0).astype(np.float32)  # no player reaches 300 points
 POINTS_SHOWN = (POINTS / 30.0).astype(np.float32)
 FOURS_SHOWN = FOURS.astype(np.float32)
 
@@ -36,12 +36,12 @@ def layout(options: Any) -> Layout:
         [
             *turn_fields(seats),
             Field("dice_total", (1,), 0, 1, "the sum of the dice / 30"),
-            Field("points_now", (NUM_BOXES,), 0, 1, "points these dice would give own open boxes / 30"),
-            Field("open", (seats, NUM_BOXES), 0, 1, "1 for each box of each seat that is still open"),
+            Field("points_now", (NUM_BOXES,), 0, 1, "points that these dice give in each own open box / 30"),
+            Field("open", (seats, NUM_BOXES), 0, 1, "for each seat and box: 1 if the box is open"),
             Field("low_high", (seats, 2), 0, 1, "points written in Low and in High / 30; 0 if open or crossed out"),
             Field("upper_total", (seats,), 0, 1, "points in Ones … Sixes / 105"),
-            Field("upper_par", (seats,), -1, 1, "upper total less three of each number already filled, / 63"),
-            Field("bonus", (seats,), 0, 1, "1 once the upper total is 63 or more"),
+            Field("upper_par", (seats,), -1, 1, "upper total minus three of each number whose box is filled, / 63"),
+            Field("bonus", (seats,), 0, 1, "1 if the upper total is 63 or more"),
             Field("score", (seats,), 0, 1, "points so far / 300"),
         ]
     )
@@ -49,16 +49,16 @@ def layout(options: Any) -> Layout:
 
 @kernel(inline=True)
 def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write what `seat` sees into `out`, the fields of the layout."""
+    """Write the observation of `seat` into `out`, (size,) float32."""
     num_players = max(1, int(options["num_players"]))  # tells the compiler that no index is negative
     show_mover(state, num_players, seat, is_terminal(state, options), out)
-    show_cards(state, num_players, seat, out[num_players + TURN_SIZE + 1 + NUM_BOXES :])
+    show_sheets(state, num_players, seat, out[num_players + TURN_SIZE + 1 + NUM_BOXES :])
     observe_throw(state, options, seat, out)
 
 
 @kernel(inline=True)
 def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> None:
-    """Write the fields up to `points_now`, which a throw changes, into an `out` that shows the cards of all seats."""
+    """Write the fields up to `points_now`, which a throw changes. `out` already has the later fields."""
     num_players = max(1, int(options["num_players"]))
     number = throw_number(state["dice"])
     dots = int(TOTALS[number])
@@ -74,8 +74,8 @@ def observe_throw(state: Any, options: Any, seat: int, out: NDArray[np.float32])
 
 
 @kernel(inline=True)
-def show_cards(state: Any, num_players: int, seat: int, out: NDArray[np.float32]) -> None:
-    """Write the fields from `open` on, which change when a box is filled, into the end of an observation."""
+def show_sheets(state: Any, num_players: int, seat: int, out: NDArray[np.float32]) -> None:
+    """Write the fields from `open` on, which change when a box is filled. `out` starts at `open`."""
     at = 0
     low_highs = num_players * NUM_BOXES
     summaries = low_highs + num_players * 2

@@ -1,4 +1,4 @@
-"""Yum as text: the card, the dice, and actions in words."""
+"""Yum as text: the score sheet, the dice, and the names of actions."""
 
 from typing import Any
 
@@ -21,12 +21,12 @@ from fivedice.envs.yum.rules import (
 
 
 def action_names(options: Any) -> tuple[str, ...]:
-    """Each action in a few words, dice by slot."""
+    """A name for each action. Dice are named by their slots."""
     return (*keep_names(), *(f"fill {box}" for box in BOXES))
 
 
 def name_action(state: Any, options: Any, action: int) -> str:
-    """An action in words: the dice kept, or the box filled with its points."""
+    """The name of an action in this state: the faces of the dice kept, or the box to fill and its points."""
     if action < FILL:
         return name_keep(state["dice"], action)
     box, boxes = action - FILL, state["boxes"][state["player"]]
@@ -36,7 +36,7 @@ def name_action(state: Any, options: Any, action: int) -> str:
 
 
 def render(state: Any, options: Any) -> str:
-    """The score card of all seats, whose turn it is, and the dice."""
+    """The score sheets of all seats with a mark at the player to move, and the dice or the winners."""
     seats = range(int(options["num_players"]))
     over = bool(is_terminal(state, options))
     mover = int(state["player"])

@@ -385,86 +385,100 @@ def wrong_payoff() -> None:
 
 # What a check says, with {} for what depends on the case: faults that must be found with those words.
 FAULTS: dict[str, list[Callable[[], None]]] = {
-    "seed {} does not give the same game twice": [env_of(IgnoresTheSeed)],
-    "an illegal action left its mark on the game of seed {}": [env_of(LeavesAMark)],
-    "playing a copy on changed the game of seed {} that it was made of": [env_of(BlinksAfterACopy)],
-    "step {}: looking, an illegal action or playing a copy on changed the game": [
+    "seed {}: two games with the same actions differ; the seed must determine the game": [env_of(IgnoresTheSeed)],
+    "seed {}: illegal actions changed the rest of the game": [env_of(LeavesAMark)],
+    "seed {}: steps of a copy changed the rest of the original game": [env_of(BlinksAfterACopy)],
+    "step {}: last(), an illegal action or a step of a copy changed the game": [
         env_of(MovesBeforeItRefuses),
         env_of(CopiesShareTheGame),
     ],
-    "{} is not shown its {}": [env_of(HidesTheObservation)],
-    "{} of {} is {}, not {}": [env_of(WrongDtype)],
-    "{} of {} is outside its space": [env_of(OutOfRange)],
-    "the mask of {} is not a row of int8": [env_of(WideMasks)],
-    "{} is to move and has no legal action": [env_of(MasksTooLittle)],
-    "{} is not to move and yet has legal actions": [env_of(MasksOthers)],
-    "{} saw the same twice and had different legal actions": [env_of(ForgetsTheDice)],
-    "writing into what {} was shown changed the game": [env_of(LendsItsOwnArrays)],
-    "the agents do not end together": [env_of(EndsForOneAgent)],
-    "only {} were told of the end": [env_of(LeavesAtOnce)],
-    "{} was delivered {} in all, but {} {}": [env_of(HidesLosses), wrong_payoff],
-    "action {} of {} is not legal and was carried out": [env_of(CorrectsIllegalActions)],
-    "step {}: a copy by {} does not go on alike": [
+    "observe({}) has no {}, which is in its observation space": [env_of(HidesTheObservation)],
+    "{} of {} has dtype {}, but its space has {}": [env_of(WrongDtype)],
+    "{} of {} has a shape or values outside its space": [env_of(OutOfRange)],
+    "the action mask of {} is not a one-dimensional int8 array": [env_of(WideMasks)],
+    "{} is to move, but its action mask has no legal action": [env_of(MasksTooLittle)],
+    "{} is not to move, but its action mask has legal actions": [env_of(MasksOthers)],
+    "{} had equal observations with different action masks": [env_of(ForgetsTheDice)],
+    "writing into what observe({}) returned changed its mask; return copies": [env_of(LendsItsOwnArrays)],
+    "the game is over for some agents only; it must end for all of them in the same step": [env_of(EndsForOneAgent)],
+    "last() reported the end of the game to {}, not once to each agent": [env_of(LeavesAtOnce)],
+    "{} got {} in total from last(), but {} is {}": [env_of(HidesLosses), wrong_payoff],
+    "action {} of {} is illegal, but step() did not raise a ValueError": [env_of(CorrectsIllegalActions)],
+    "step {}: a copy by {} does not continue identically": [
         env_of(DeepcopiesAnotherGame),
         env_of(PicklesAsAnotherGame),
         env_of(lambda: ClonesWithOtherDice(YUM)),
         env_of(lambda: SetsTheDiceBack(YUM)),
     ],
-    "observation_space makes new ones": [env_of(MakesSpacesAnew)],
-    "action_space makes new ones": [env_of(MakesActionSpacesAnew)],
-    "mask and action space of {} differ in size": [env_of(HasMoreActions)],
-    "the games after a seeded one differ from run to run": [env_of(GoesOnAtRandom)],
-    "reset with the same seed does not start the same game again": [env_of(RemembersTheSeed)],
-    "reset without a seed plays the same game again": [env_of(RepeatsOneGame)],
-    "the global generator of {} was moved": [
+    "observation_space() returns a new object at each call": [env_of(MakesSpacesAnew)],
+    "action_space() returns a new object at each call": [env_of(MakesActionSpacesAnew)],
+    "the action mask of {} has shape {}, but there are {} actions": [env_of(HasMoreActions)],
+    "reset() without a seed does not start the same games after the same seed": [env_of(GoesOnAtRandom)],
+    "reset() with the same seed starts another game the second time": [env_of(RemembersTheSeed)],
+    "reset() without a seed starts the same game again": [env_of(RepeatsOneGame)],
+    "the environment draws from the global random generator of {}": [
         env_of(MovesPythonsGenerator),
         env_of(DrawsFromTheGlobalGenerator),
         env_of(MovesTorchsGenerator),
     ],
-    "the state holds Python objects": [declaration_of(STATE=np.dtype([("cards", object)]))],
-    "the default number of seats is not possible": [
+    "rules.STATE has a field of Python objects; all fields must be numbers": [
+        declaration_of(STATE=np.dtype([("cards", object)]))
+    ],
+    "default_players={} is not in {} to {}": [
         declaration_of(default_players=7),
         declaration_of(default_players=0),
     ],
-    "a copy of the game is another game": [lambda: testing._check_declaration(dataclasses.replace(YUM))],
-    "{}={} is not kept": [declaration_of(OPTIONS=(Forgetful("zeros", ("forced", "free"), ""),))],
-    "two actions have one name": [declaration_of(action_names=lambda options: ("throw", "stop", "throw"))],
-    "two fields of the observation have one name": [declaration_of(layout=fields("dice", "score", "dice"))],
-    "the bounds and the size of the observation differ": [declaration_of(layout=fields("dice", layout=TooLong))],
-    "the observation is not scaled into [-1, 1]": [declaration_of(layout=fields("dice", low=-1.5))],
-    "the observation space of {} is not of size {}": [
+    "pickle or deepcopy returns another Game object, not the game itself": [
+        lambda: testing._check_declaration(dataclasses.replace(YUM))
+    ],
+    "{}={} is another value after encode() and decode()": [
+        declaration_of(OPTIONS=(Forgetful("zeros", ("forced", "free"), ""),))
+    ],
+    "action_names() has the same name for two actions": [
+        declaration_of(action_names=lambda options: ("throw", "stop", "throw"))
+    ],
+    "layout() has two fields with the same name": [declaration_of(layout=fields("dice", "score", "dice"))],
+    "layout.bounds() does not have layout.size values": [declaration_of(layout=fields("dice", layout=TooLong))],
+    "a field of layout() has bounds outside [-1, 1]": [declaration_of(layout=fields("dice", low=-1.5))],
+    "the observation space of {} has shape {}, but the layout has size {}": [
         lambda: testing._check_spaces(DiceEnv(YUM), declared(layout=fields("dice")))
     ],
-    "the action space of {} is not the game's": [
+    "the action space of {} has {} actions, but the game has {}": [
         lambda: testing._check_spaces(DiceEnv(YUM), declared(action_names=lambda options: ("throw", "stop")))
     ],
-    "setup leaves something of the last game in the state": [rules_of(setup=setup_in_part)],
-    "a game is over exactly when there is no legal action": [
+    "setup() leaves values of the previous game in the state": [rules_of(setup=setup_in_part)],
+    "is_terminal() must be true exactly when no action is legal": [
         rules_of(is_terminal=lambda state, options: False),
         rules_of(is_terminal=lambda state, options: bool((state["boxes"][0] >= 0).all())),
     ],
-    "the game renders as nothing": [rules_of(render=lambda state, options: "")],
-    "the points are not finite": [rules_of(scores=all_are(np.inf)), rules_of(scores=all_are(np.nan))],
-    "seat {} is to move and there are {}": [
+    "render() returns an empty text": [rules_of(render=lambda state, options: "")],
+    "scores() writes points that are not finite": [rules_of(scores=all_are(np.inf)), rules_of(scores=all_are(np.nan))],
+    "current_player() is {}, but there are {} players": [
         rules_of(current_player=lambda state: 2),
         rules_of(current_player=lambda state: -1),
     ],
-    "after the end, current_player is not the last mover": [rules_of(current_player=last_mover_is_seat_0)],
-    "a seat had {} decisions; max_decisions_per_seat={}": [rules_of(max_decisions_per_seat=11)],
-    "the winners are {}": [rules_of(winners=all_are(2)), rules_of(winners=all_are(0))],
-    "legal_actions leaves a part of the mask unwritten": [rules_of(legal_actions=mask_in_part)],
-    "legal_actions changes the state": [rules_of(legal_actions=mask_that_plays)],
-    "the observation's {} is not written": [rules_of(observe=observes(np.nan))],
-    "the observation's {} is outside {} to {}": [rules_of(observe=observes(1.01)), rules_of(observe=observes(-0.01))],
-    "another seat moves after one of the num_keeps actions": [rules_of(num_keeps=YUM.num_actions())],
-    "observe_throw leaves what a throw changes as it was": [
+    "current_player() of a finished game is not the last mover": [rules_of(current_player=last_mover_is_seat_0)],
+    "a seat had {} decisions, but max_decisions_per_seat={}": [rules_of(max_decisions_per_seat=11)],
+    "winners() writes {}; it must write 1 for each winner, at least one, and 0 for the others": [
+        rules_of(winners=all_are(2)),
+        rules_of(winners=all_are(0)),
+    ],
+    "legal_actions() does not write 0 or 1 into every entry of the mask": [rules_of(legal_actions=mask_in_part)],
+    "legal_actions() changes the state": [rules_of(legal_actions=mask_that_plays)],
+    "observe() leaves part of the field {} unwritten": [rules_of(observe=observes(np.nan))],
+    "observe() writes values outside {} to {} into the field {}": [
+        rules_of(observe=observes(1.01)),
+        rules_of(observe=observes(-0.01)),
+    ],
+    "after one of the first num_keeps actions another seat is to move": [rules_of(num_keeps=YUM.num_actions())],
+    "observe_throw() does not update everything that a throw changes": [
         rules_of(observe_throw=lambda state, options, seat, out: None)
     ],
-    "action {} has no name": [rules_of(name_action=lambda state, options, action: "")],
-    "two actions are told as {} and do not come to the same": [
+    "name_action() returns an empty name for action {}": [rules_of(name_action=lambda state, options, action: "")],
+    "two legal actions have the name {}, but different effects": [
         rules_of(name_action=lambda state, options, action: "throw" if action < 31 else "fill")
     ],
-    "a transcript does not replay": [replays_another_game],
+    "the replay of a transcript does not have the same transcript": [replays_another_game],
 }
 
 
@@ -499,7 +513,7 @@ def test_check_env__copies_in_every_way() -> None:
     env.reset(seed=1)
     copies = testing._copies(env)
     assert set(copies) == {"deepcopy", "pickle", "clone()", "set_state()"}
-    assert len(FAULTS["step {}: a copy by {} does not go on alike"]) == len(copies)
+    assert len(FAULTS["step {}: a copy by {} does not continue identically"]) == len(copies)
     assert len({id(twin) for twin in (*copies.values(), env)}) == len(copies) + 1
     for twin in copies.values():
         assert twin.get_state().state.tobytes() == env.get_state().state.tobytes()
@@ -543,7 +557,7 @@ def test_check_game__checks_everything_at_few_seats_and_many(monkeypatch: pytest
         "_check_next_game",
         "_check_observation",
         "_check_throw",
-        "_check_told",
+        "_check_action_names",
     }
     for name in set(names) - inner:
         monkeypatch.setattr(testing, name, lambda *args, name=name, **rest: made.append((name, args, rest)))

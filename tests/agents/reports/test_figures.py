@@ -1378,7 +1378,7 @@ def numbers_in(text: str) -> list[int]:
 
 def winners_in(line: str) -> list[int]:
     assert "won by " in line
-    names = line.partition("won by ")[2].split(" by the throw")[0].split(" and ")
+    names = line.partition("won by ")[2].split(" after a tie")[0].split(" and ")
     assert all(re.fullmatch(r"player_\d", name) for name in names), line
     return [int(name[-1]) for name in names]
 
@@ -1515,7 +1515,7 @@ def assert_yahtzee_jr(text: str, state: Any, seats: int, is_over: bool) -> None:
     assert last.startswith("Game over, ")
     roll_off = int(state["roll_off"])
     assert winners_in(last) == (best_of(points) if roll_off == -1 else [roll_off])
-    assert last.endswith(" by the throw for Clubhouses") == (roll_off != -1)
+    assert last.endswith(" after a tie, by throwing the most Clubhouses") == (roll_off != -1)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])

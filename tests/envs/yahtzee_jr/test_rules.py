@@ -506,7 +506,7 @@ def test_render__says_how_the_game_was_won() -> None:
     shared = end(last_turn(9, 9, tie_break="share"))
     outright = end(last_turn(9, 10))
     assert [GAME.render(table.state, table.options).splitlines()[-1] for table in (won_by_throw, shared, outright)] == [
-        "Game over, won by player_1 by the throw for Clubhouses",
+        "Game over, won by player_1 after a tie, by throwing the most Clubhouses",
         "Game over, won by player_0 and player_1",
         "Game over, won by player_1",
     ]
