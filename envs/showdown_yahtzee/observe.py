@@ -57,7 +57,7 @@ def layout(options: Any) -> Layout:
             Field(
                 "dice", (NUM_DICE, SIDES), 0, 1, "the face of each die, ascending, one-hot; 0 before the first throw"
             ),
-            Field("dice_counts", (SIDES,), 0, 1, "how many dice show each face, in fifths"),
+            Field("dice_counts", (SIDES,), 0, 1, "how many dice show each face / 5"),
             Field("throws_left", (4,), 0, 1, "0, 1, 2 or (before a choice) 3 throws left, one-hot"),
             Field(
                 "same", (NUM_DICE,), 0, 1, "of each die: dice like it, if the card of its number is wanted, in fifths"
