@@ -7,8 +7,8 @@ the same version of matplotlib (``pip install "fivedice[plot]"``).
 from pathlib import Path
 from typing import Any
 
-import matplotlib.image
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from fivedice.agents import load
@@ -19,7 +19,7 @@ PICTURE = Path(__file__).parent / "_static" / "games.png"
 SEED = 1
 DECISIONS = {"yum": 45, "yahtzee_jr": 24, "showdown_yahtzee": 70, "set_cubed": 30}  # played before the picture
 OTHERS = 30  # for a game that is not named
-GAP = 8  # pixels around each game
+GAP, TITLE, DPI = 16, 32, 100  # pixels around each picture and above it; pixels per inch
 
 
 def picture_of(name: str) -> NDArray[np.uint8]:
@@ -40,28 +40,27 @@ def cropped(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return picture[: rows[-1] + rows[0] + 1, : columns[-1] + columns[0] + 1]
 
 
-def side_by_side(pictures: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
-    """Pictures in two columns of one width, each put into the shorter column, the highest first; with transparency."""
-    width = max(picture.shape[1] for picture in pictures)
-    columns = [np.zeros((0, width + 2 * GAP, 4), np.uint8) for _ in range(2)]
-    for picture in sorted(pictures, key=len, reverse=True):
-        shorter = min(range(2), key=lambda number: len(columns[number]))
-        columns[shorter] = np.concatenate([columns[shorter], framed(picture, width)])
-    whole = np.zeros((max(map(len, columns)), sum(column.shape[1] for column in columns), 4), np.uint8)
-    for number, column in enumerate(columns):
-        whole[: len(column), number * column.shape[1] :][:, : column.shape[1]] = column
-    return whole
-
-
-def framed(picture: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """The picture on its own background, `width` pixels wide, with a transparent gap around it."""
-    frame = np.zeros((len(picture) + 2 * GAP, width + 2 * GAP, 4), np.uint8)
-    frame[GAP:-GAP, GAP:-GAP] = (*picture[0, 0], 255)
-    frame[GAP:-GAP, GAP : GAP + picture.shape[1], :3] = picture
-    return frame
+def draw(pictures: dict[str, NDArray[np.uint8]]) -> Figure:
+    """Pictures under their titles in two columns of one width, each in the shorter column, the highest first."""
+    width, heights, places = max(picture.shape[1] for picture in pictures.values()), [GAP, GAP], {}
+    for title, picture in sorted(pictures.items(), key=lambda entry: len(entry[1]), reverse=True):
+        column = heights.index(min(heights))
+        places[title] = (GAP + column * (width + GAP), heights[column] + TITLE)
+        heights[column] += TITLE + len(picture) + GAP
+    height = max(heights)
+    figure = Figure(figsize=((2 * width + 3 * GAP) / DPI, height / DPI), dpi=DPI, facecolor="white")
+    for title, (left, top) in places.items():
+        picture = pictures[title]
+        whole = np.broadcast_to(picture[0, 0], (len(picture), width, 3)).copy()  # its own background
+        whole[:, : picture.shape[1]] = picture
+        figure.figimage(whole, left, height - top - len(picture))
+        figure.text(
+            left / figure.bbox.width, 1 - (top - 8) / height, title, fontsize=14, fontweight="bold", color="black"
+        )
+    return figure
 
 
 if __name__ == "__main__":
     PICTURE.parent.mkdir(exist_ok=True)
-    matplotlib.image.imsave(PICTURE, side_by_side([picture_of(name) for name in GAMES]))
+    draw({load_game(name).title: picture_of(name) for name in GAMES}).savefig(PICTURE, dpi=DPI)
     print(PICTURE)

@@ -120,7 +120,9 @@ def game_setup(
     for policy in policies:
         if isinstance(policy, BoundToGame):
             if policy.game is not game:
-                raise ValueError(f"{policy.name} plays {policy.game.title}, not {game.title}")
+                raise ValueError(
+                    f"the checkpoint {policy.name!r} was trained for {policy.game.title}, not for {game.title}"
+                )
             num_players = int(policy.options["num_players"]) if num_players is None else num_players
             options = game.options_dict(policy.options) if options is None else options
             break

@@ -224,7 +224,8 @@ class CheckpointPolicy:
     def check(self, game: Game, options: Options) -> None:
         """Raise a ValueError for another game, other options or another number of players."""
         if game is not self.game or options != self.options:
-            raise ValueError(f"{self.name} plays {describe(self.game, self.options)}, not {describe(game, options)}")
+            difference = differences(self.game, self.options, game, options)
+            raise ValueError(f"the checkpoint {self.name!r} was trained for {difference}")
 
     def act(self, view: View) -> NDArray[np.int64]:
         """A legal action for each decision, (N,) int64.
@@ -255,11 +256,14 @@ class CheckpointPolicy:
         return actions
 
 
-def describe(game: Game, options: Options) -> str:
-    """A game, its number of players and its options, for messages."""
-    chosen = ", ".join(f"{name}={value!r}" for name, value in game.options_dict(options).items())
-    num_players = int(options["num_players"])
-    return f"{game.title} with {num_players} player{'s' * (num_players > 1)} ({chosen})"
+def differences(game: Game, options: Options, other: Game, others: Options) -> str:
+    """How one game with its options differs from another, for messages: ``"Yum with num_players=2, not 3"``."""
+    if game is not other:
+        return f"{game.title}, not for {other.title}"
+    own = {"num_players": int(options["num_players"]), **game.options_dict(options)}
+    theirs = {"num_players": int(others["num_players"]), **other.options_dict(others)}
+    differing = [f"{name}={value!r}, not {theirs[name]!r}" for name, value in own.items() if value != theirs[name]]
+    return f"{game.title} with {' and '.join(differing)}"
 
 
 def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -17,7 +17,13 @@ from safetensors import SafetensorError, safe_open
 from sb3_contrib import MaskablePPO
 
 from fivedice.agents.evaluation.match import Estimate
-from fivedice.agents.policies.checkpoint import CheckpointPolicy, describe, load_checkpoint, read_card, save_checkpoint
+from fivedice.agents.policies.checkpoint import (
+    CheckpointPolicy,
+    differences,
+    load_checkpoint,
+    read_card,
+    save_checkpoint,
+)
 from fivedice.agents.policies.files import digest, write_tensors
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.gate import PreviousBest
@@ -138,8 +144,8 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
         snapshot = _load_policy(path, "step", pool.get("digests", {}).get(str(number)), deterministic=False)
         if snapshot.game is not training.game or snapshot.options != training.options:
             raise ValueError(
-                f"{training.folder} is a run of {describe(snapshot.game, snapshot.options)}, "
-                f"not of {describe(training.game, training.options)}"
+                f"{training.folder} is a run for "
+                + differences(snapshot.game, snapshot.options, training.game, training.options)
             )
         asked = training.config.network_settings()
         for name, was in snapshot.settings().items():

@@ -104,7 +104,10 @@ def test_evaluate__takes_seats_and_options_from_a_checkpoint(run: Run, checkpoin
     assert status == 0
     assert "3 players, 6 games" in said
     status, _, complained = run("evaluate", "yum", checkpoint, "random", "--games", 6, "--num-players", 2)
-    assert (status, complained.startswith("fivedice: some plays Yum with 3 players")) == (2, True)
+    assert (status, complained == "fivedice: the checkpoint 'some' was trained for Yum with num_players=3, not 2") == (
+        2,
+        True,
+    )
 
 
 @pytest.fixture
@@ -301,13 +304,13 @@ def test_play__takes_its_seat_and_the_checkpoint_s_table(run: Run, checkpoint: P
 def test_exploit__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
     status, _, complained = run("exploit", checkpoint)
     assert status == 2
-    assert complained == "fivedice: some plays Yum; exploit works for Yahtzee Jr. only"
+    assert complained == "fivedice: the checkpoint 'some' was trained for Yum; exploit works for Yahtzee Jr. only"
 
 
 def test_evaluate__refuses_a_checkpoint_of_another_game(run: Run, checkpoint: Path) -> None:
     status, _, complained = run("evaluate", "yahtzee_jr", checkpoint, "random")
     assert status == 2
-    assert "some plays Yum, not Yahtzee Jr." in complained
+    assert "the checkpoint 'some' was trained for Yum, not for Yahtzee Jr." in complained
 
 
 def test_train__refuses_before_it_makes_a_folder(run: Run, tmp_path: Path) -> None:

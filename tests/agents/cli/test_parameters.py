@@ -1901,7 +1901,7 @@ def test_find_adviser__is_the_one_asked_for_or_the_best_there_is(
             "yum",
             3,
             "rollout:YUM3:5",
-            "some plays Yum with 3 players .*zeros='free'.*, not Yum with 3 players .*'forced'",
+            "the checkpoint 'some' was trained for Yum with zeros='free', not 'forced'",
         ),
         ("yum", None, "nobody", "'nobody' is not a policy"),
     ],

@@ -176,11 +176,11 @@ def test_network__cannot_be_changed_from_outside() -> None:
 
 def test_act__refuses_other_options_seats_and_finished_games(path: Path) -> None:
     policy = load_checkpoint(path)
-    with pytest.raises(ValueError, match=r"^some plays Yum with 2 players \(.*\), not Yum with 3 players \(.*\)$"):
+    with pytest.raises(ValueError, match=r"^the checkpoint 'some' was trained for Yum with num_players=2, not 3$"):
         policy.act(some_view(num_players=3))
-    with pytest.raises(ValueError, match=r"zeros='forced'.*, not Yum .*zeros='free'"):
+    with pytest.raises(ValueError, match=r"was trained for Yum with zeros='forced', not 'free'$"):
         policy.act(some_view(zeros="free"))
-    with pytest.raises(ValueError, match=r"zeros='forced'.*, not Yum .*zeros='free'"):
+    with pytest.raises(ValueError, match=r"was trained for Yum with zeros='forced', not 'free'$"):
         SeatEnv("yum", opponents=path, seat=1, zeros="free").reset(seed=1)
     view = some_view(4)
     view.masks[2] = 0

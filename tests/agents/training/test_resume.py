@@ -546,9 +546,13 @@ CHANGES: dict[str, tuple[str, dict[str, Any], str]] = {
     "prior_span": ("prior", {"prior_span": 5.0}, r"with prior_span=6\.0, not with prior_span=5\.0"),
     "prior_keep_span": ("prior", {"prior_keep_span": 2.0}, r"with prior_keep_span=3\.0, not with prior_keep_span=2\.0"),
     "prior_features": ("prior", {"prior_features": False}, r"with prior_features=\[.*\], not with prior_features=\[\]"),
-    "seats": (CALM, {"num_players": 2}, r"is a run of Yahtzee Jr\. with 3 players \(.*\), not of .* with 2 players"),
-    "options": (CALM, {"options": {"tie_break": "share"}}, "is a run of .*tie_break='roll'.*, not of .*'share'"),
-    "game": (CALM, {"game": "yum"}, r"is a run of Yahtzee Jr\. .*, not of Yum with 3 players"),
+    "seats": (CALM, {"num_players": 2}, r"is a run for Yahtzee Jr\. with num_players=3, not 2$"),
+    "options": (
+        CALM,
+        {"options": {"tie_break": "share"}},
+        "is a run for Yahtzee Jr. with tie_break='roll', not 'share'",
+    ),
+    "game": (CALM, {"game": "yum"}, r"is a run for Yahtzee Jr\., not for Yum$"),
 }
 
 

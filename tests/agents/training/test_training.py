@@ -1153,7 +1153,7 @@ def test_rollout__reads_and_writes_no_file(tmp_path: Path, opened: list[str], mo
         ({"net_arch": (9,)}, r"start=.*last.safetensors has net_arch=\[8\], but the run has net_arch=\[9\]"),
         ({"activation": "relu"}, r"start=.* has activation='tanh', but the run has activation='relu'"),
         ({"prior": "greedy"}, r"start=.* has prior=None, but the run has prior='greedy'"),
-        ({"num_players": 3}, r"last plays Yum with 2 players .*, not Yum with 3 players"),
+        ({"num_players": 3}, r"the checkpoint 'last' was trained for Yum with num_players=2, not 3"),
         ({"start": Path("nowhere.safetensors")}, r"nowhere.safetensors"),
     ],
 )

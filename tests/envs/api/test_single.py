@@ -404,9 +404,9 @@ def test_opponents__bound_to_another_table_are_refused_at_once(tmp_path: Path) -
     }
     card = make_card(game, game.make_options(3, {}), net, "relu")
     save_checkpoint(tmp_path / "three.safetensors", card, Network(tensors, size, game.num_actions(), net, "relu"))
-    with pytest.raises(ValueError, match=r"three plays Yum with 3 players .*, not Yum with 2 players"):
+    with pytest.raises(ValueError, match=r"'three' was trained for Yum with num_players=3, not 2"):
         SeatEnv("yum", opponents=str(tmp_path / "three.safetensors"))
-    with pytest.raises(ValueError, match=r"three plays Yum with 3 players .*, not Yahtzee Jr. with 3 players"):
+    with pytest.raises(ValueError, match=r"'three' was trained for Yum, not for Yahtzee Jr\."):
         SeatVectorEnv(2, "yahtzee_jr", opponents=str(tmp_path / "three.safetensors"), num_players=3)
 
 
