@@ -1,7 +1,8 @@
-"""The tables of a game's page, made from its declaration: ``python -m fivedice.envs.display.page FILE`` writes them.
+"""The tables of a game's page, made from the game's declaration.
 
-In a Markdown file, the lines ``<!-- tables: yum -->`` and ``<!-- end -->`` enclose the tables of a game. The command
-replaces everything between them. A test fails where a page differs from the code.
+In a Markdown file, the lines ``<!-- tables: yum -->`` and ``<!-- end -->`` enclose the tables of a game.
+``python -m fivedice.envs.display.page FILE ...`` replaces everything between them. A test fails if a page differs from
+the code.
 """
 
 import re
@@ -26,7 +27,7 @@ BLOCK = re.compile(r"(<!-- tables: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def tables(game: Game) -> str:
-    """The tables of observations, actions, rewards and options in Markdown."""
+    """The tables of observations, actions, rewards and options in Markdown, for the default options."""
     seats, options = game.default_players, game.make_options()
     layout = game.layout(options)
     parts = [
@@ -61,14 +62,23 @@ def tables(game: Game) -> str:
 
 
 def action_rows(action_names: Sequence[str]) -> list[tuple[str, str]]:
-    """One row for each run of actions that begin with the same word, with up to twelve names or three of them."""
+    """One row for each group of consecutive actions whose names start with the same word.
+
+    A row lists all names if there are at most twelve, otherwise the first two and the last one.
+
+    Args:
+        action_names: the names of all actions, in order.
+
+    Returns:
+        For each row the range of actions, such as ``"31-42"``, and the names.
+    """
     rows = []
     for _, run in groupby(enumerate(action_names), lambda entry: entry[1].split()[0]):
         actions = list(run)
         first, last = actions[0][0], actions[-1][0]
         names = [name for _, name in actions]
-        said = ", ".join(names) if len(names) <= 12 else f"{names[0]}, {names[1]}, … {names[-1]}"
-        rows.append((str(first) if first == last else f"{first}-{last}", said))
+        listed = ", ".join(names) if len(names) <= 12 else f"{names[0]}, {names[1]}, … {names[-1]}"
+        rows.append((str(first) if first == last else f"{first}-{last}", listed))
     return rows
 
 
@@ -79,12 +89,12 @@ def markdown(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def with_tables(text: str) -> str:
-    """The Markdown text, with every block of tables replaced by the current one."""
+    """Return the Markdown text with every block of tables replaced by the current one."""
     return BLOCK.sub(lambda block: f"{block[1]}{tables(load_game(block[2]))}{block[3]}", text)
 
 
 def main() -> None:
-    """Update the tables in the files named on the command line."""
+    """Update the tables in the files that are named on the command line."""
     for path in map(Path, sys.argv[1:]):
         path.write_text(with_tables(path.read_text()))
 

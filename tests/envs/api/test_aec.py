@@ -244,7 +244,7 @@ def test_step__dead_agents_take_none_only_and_then_reset_is_asked_for() -> None:
     for action in (None, 0):
         with pytest.raises(ValueError, match=r"call reset\(\)"):
             env.step(action)
-    with pytest.raises(ValueError, match="nothing left to decide"):
+    with pytest.raises(ValueError, match="the game is over, so there is no decision to make"):
         env.view()
     with pytest.raises(ValueError, match=r"every agent has left; call reset\(\)"):
         env.last()
@@ -465,7 +465,7 @@ def test_set_state__goes_back_and_into_another_environment() -> None:
 
 @pytest.mark.parametrize("settings", [{"num_players": 3}, {"zeros": "free"}, {"reward": "score"}])
 def test_set_state__snapshot_of_other_settings_is_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"the snapshot is of yum_v0 with .*; this is yum_v0 with"):
+    with pytest.raises(ValueError, match=r"the snapshot is from yum_v0 with .*, but this environment is yum_v0 with"):
         started(**settings).set_state(started().get_state())
 
 
@@ -473,7 +473,7 @@ def test_set_state__snapshot_of_other_settings_is_refused(settings: dict[str, An
 def test_set_state__of_what_is_no_snapshot_is_refused(other: Any) -> None:
     env = started()
     before = pickle.dumps(env.get_state())
-    with pytest.raises(ValueError, match=r"is not a snapshot; use what get_state\(\) gives"):
+    with pytest.raises(ValueError, match=r"is not a snapshot; use the return value of get_state\(\)"):
         env.set_state(other)
     assert pickle.dumps(env.get_state()) == before
 
@@ -522,6 +522,6 @@ def test_close__may_be_called_at_any_time() -> None:
 
 def test_reset__a_game_of_no_seed_is_refused() -> None:
     env = started()
-    with pytest.raises(ValueError, match=r"options=\{'game': 5\} names a game of a seed; give reset\(\) the seed, too"):
+    with pytest.raises(ValueError, match=r"options=\{'game': 5\} needs a seed; call reset\(seed=…\)"):
         env.reset(options={"game": 5})
     env.reset(seed=1, options={"game": 5})

@@ -147,11 +147,11 @@ def test_recorder__illegal_action_is_not_told() -> None:
 
 
 def test_recorder__refuses_what_it_cannot_tell() -> None:
-    with pytest.raises(ValueError, match="use illegal_action='raise'"):
+    with pytest.raises(ValueError, match="a transcript cannot hold illegal actions; use illegal_action='raise'"):
         Recorder(DiceEnv(load_game("yum"), illegal_action="terminate"))
     game = record("yum")
     game.reset(seed=1)
-    with pytest.raises(ValueError, match="only goes forward"):
+    with pytest.raises(ValueError, match="a Recorder cannot set a state, because its transcript would have a gap"):
         game.set_state(game.env.get_state())
 
 
@@ -164,14 +164,14 @@ def test_recorder__refuses_what_it_cannot_tell() -> None:
         (5, "high_low: both", "line 5: high_low='both' is not possible"),
         (11, "player_0 keeps 3 3, throws 1 3 7", r"line 11: '7' is not a known face; known are '1', .* '6'"),
         (11, "player_0 keeps 3 3, throws 1 3", "line 11: .* says 'player_0 keeps 3 3, throws 1 3', the rules say"),
-        (11, "player_0 keeps 3 4, throws 1 3 6", "line 11: 'player_0 keeps 3 4' is not possible; the nearest"),
-        (11, "player_1 keeps 3 3, throws 1 3 6", "line 11: 'player_1 keeps 3 3' is not possible"),
-        (13, "player_0 fills Threes: 6", "line 13: .* not possible; the nearest .* 'player_0 fills Threes: 9'"),
+        (11, "player_0 keeps 3 4, throws 1 3 6", "line 11: 'player_0 keeps 3 4' is not a legal action; the most"),
+        (11, "player_1 keeps 3 3, throws 1 3 6", "line 11: 'player_1 keeps 3 3' is not a legal action"),
+        (13, "player_0 fills Threes: 6", "line 13: .* the most similar one is 'player_0 fills Threes: 9'"),
         (14, "player_0 throws 1 1 2 5 5", "line 14: .* the rules say 'player_1 throws 1 1 2 5 5'"),
         (14, "", "line 15: .* the rules say 'player_1 throws 5 4 1 6 6'"),
         (-2, "final scores: player_0 152, player_1 153", "line 85: .* the rules say 'final scores: .* player_1 152'"),
         (-1, "won by player_1", "line 86: .* the rules say 'won by player_0 and player_1'"),
-        (-1, "", "the transcript ends before 'won by player_0 and player_1'"),
+        (-1, "", "the transcript ends too early; the next line is 'won by player_0 and player_1'"),
     ],
 )
 def test_replay__names_the_first_line_that_disagrees(line: int, replaced: str, said: str) -> None:
@@ -188,7 +188,7 @@ def test_replay__nothing_comes_after_the_end() -> None:
 
 
 def test_parse__empty_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(ValueError, match="empty; its first line must be a game's id, such as 'fivedice/set_cubed-v0'"):
         parse("# nothing but a comment\n")
 
 
@@ -335,7 +335,7 @@ def is_refused(altered: Transcript) -> bool:
         assert replay(parse(write(altered))).transcript().lines == altered.lines
     except ValueError as error:
         said = str(error)
-    assert re.match(r"line \d+: |the transcript ends before '|$", said)
+    assert re.match(r"line \d+: |the transcript ends too early; the next line is '|$", said)
     return said != ""
 
 
@@ -374,7 +374,7 @@ def test_parse__counts_lines_of_the_text_and_skips_comments_and_blanks() -> None
     assert transcript.numbers == (9, 11)
     assert (transcript.num_players, transcript.options["zeros"]) == (3, "free")
     with pytest.raises(
-        ValueError, match="line 11: 'player_0 fills Ones: 3' is not possible; the nearest that is would be"
+        ValueError, match="line 11: 'player_0 fills Ones: 3' is not a legal action; the most similar one is"
     ):
         replay(parse(text.replace("Ones: 2", "Ones: 3")))
 
@@ -486,4 +486,5 @@ def test_recorder__refuses_a_game_that_may_have_drawn_more_than_it_has_room_for(
         game.reset(seed=1)
     except ValueError as error:
         said = str(error)
-    assert said == ("" if is_enough else "more dice were thrown than a transcript has room for")
+    refusal = "too many dice were thrown between two decisions; a transcript has no room for them"
+    assert said == ("" if is_enough else refusal)
