@@ -65,8 +65,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         game: the game, as `load_game` returns it.
         num_players: the number of agents. Default: the game's default number of players.
         reward: ``"win"``: at the end of the game the winners share +1 and the losers share -1, or all get 0 if everyone
-            wins. ``"score"``: the points of each step. ``"margin"``: the own points of each step minus the mean of the
-            others' points. Default: ``"win"``, or ``"score"`` with one player.
+            wins. ``"score"``: at each step the change of the own points. ``"margin"``: at each step the change of the
+            own points, minus the mean change of the others' points. Default: ``"win"``, or ``"score"`` with one player.
         render_mode: ``"ansi"``: `render` returns text. ``"human"``: the text is printed after `reset` and each `step`.
             ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[plot]"``. None: no rendering.
             Default: None.

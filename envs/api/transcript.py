@@ -1,5 +1,7 @@
 """Games as text. A transcript can be read, mailed and replayed; it serves as a bug report or as a test.
 
+Example::
+
     fivedice/yum-v0
     num_players: 2
     high_low: either

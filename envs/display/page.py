@@ -17,24 +17,25 @@ from fivedice.envs.core.spec import Game
 REWARDS = (
     (
         "win",
-        "at the end: the winners share +1, the losers share -1; all 0 if everyone won",
-        "default with 2 seats or more",
+        "at the end of the game: the winners share +1 and the losers share -1; all get 0 if everyone wins",
+        "default with 2 players or more",
     ),
-    ("score", "own points as they are scored, one for a point", "default with 1 seat"),
-    ("margin", "own points as they are scored, less the mean of the others'", ""),
+    ("score", "at each step: the change of the player's points", "default with 1 player"),
+    ("margin", "at each step: the change of the player's points, minus the mean change of the others' points", ""),
 )
 BLOCK = re.compile(r"(<!-- tables: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def tables(game: Game) -> str:
     """The tables of observations, actions, rewards and options in Markdown, for the default options."""
-    seats, options = game.default_players, game.make_options()
+    players, options = game.default_players, game.make_options()
     layout = game.layout(options)
     parts = [
         f"Ids `{game.aec_id}` (PettingZoo) and `{game.gymnasium_id}` (Gymnasium); {game.min_players} to "
-        f"{game.max_players} seats, {seats} by default; "
-        f"a seat makes at most {game.max_decisions_per_seat} decisions a game.",
-        f"**Observation**, float32 ({layout.size},) with {seats} seats; own seat first, the others in turn order:",
+        f"{game.max_players} players, {players} by default; "
+        f"a player makes at most {game.max_decisions_per_seat} decisions in a game.",
+        f"**Observation**, float32 ({layout.size},) with {players} players; own seat first, then the others in turn "
+        "order:",
         markdown(
             ("at", "field", "shape", "range", "meaning"),
             [
@@ -51,7 +52,7 @@ def tables(game: Game) -> str:
         f"**Actions**, `Discrete({game.num_actions(options)})`:",
         markdown(("action", "meaning"), action_rows(game.action_names(options))),
         "**Rewards**:",
-        markdown(("`reward`", "what a seat is paid", ""), [(f"`{name}`", *rest) for name, *rest in REWARDS]),
+        markdown(("`reward`", "reward of a player", ""), [(f"`{name}`", *rest) for name, *rest in REWARDS]),
         "**Options**:",
         markdown(
             ("option", "values, the default first", "meaning"),
