@@ -1,4 +1,4 @@
-"""The PettingZoo face."""
+"""The PettingZoo API."""
 
 import copy
 import pickle
@@ -143,7 +143,7 @@ def test_unknown_attribute__is_an_ordinary_error() -> None:
 # Observations and masks.
 
 
-def test_observe__mask_is_there_for_everyone_and_empty_but_for_the_mover() -> None:
+def test_observe__every_agent_has_a_mask_that_is_empty_unless_it_is_to_act() -> None:
     env = started(num_players=3)
     generator = np.random.default_rng(0)
     for _ in range(40):
@@ -199,7 +199,7 @@ def test_step__impossible_action_raises_and_changes_nothing(action: Any) -> None
     assert pickle.dumps(env.get_state()) == before
 
 
-def test_step__illegal_action_is_told_in_words_with_the_legal_ones() -> None:
+def test_step__illegal_action_is_named_in_words_with_the_legal_ones() -> None:
     env = yum_v0.env()
     env.reset(seed=0, options={"script": [1, 1, 2, 2, 2]})
     with pytest.raises(
@@ -355,7 +355,7 @@ def test_terminate__next_games_start_with_the_right_agent() -> None:
 # Seeds and scripts.
 
 
-def test_reset__same_seed_repeats_and_no_seed_goes_on() -> None:
+def test_reset__same_seed_repeats_and_no_seed_plays_the_next_game() -> None:
     env = started(seed=5)
     first = [started_game(env, seed) for seed in (5, None, None, 5, None)]
     assert first[0] == first[3]
@@ -403,7 +403,7 @@ def test_reset__script_gives_the_next_faces_in_slot_order_whoever_throws() -> No
         (0, r"reset\(options=0\) is not possible; use a dict"),
     ],
 )
-def test_reset__bad_option_is_named_and_the_game_goes_on(options: Any, said: str) -> None:
+def test_reset__bad_option_is_named_and_the_game_does_not_change(options: Any, said: str) -> None:
     env = started()
     before = pickle.dumps(env.get_state())
     with pytest.raises(ValueError, match=said):

@@ -609,7 +609,7 @@ def _() -> None:
     unscripted.step(0b11110)
     unscripted.step(0b11110)
     assert env.get_state().stream["drawn"].tolist() == unscripted.get_state().stream["drawn"].tolist()
-    # The generator goes on with the throw that it would have made without the script.
+    # The generator continues with the throw that it would have made without the script.
     unkept = [Counter(game.get_state().state["dice"][0].tolist()) for game in (env, unscripted)]
     assert len((unkept[0] - Counter([6] * 4)) & unkept[1]) == 1
     env.reset(seed=0)

@@ -76,7 +76,7 @@ def test_golden__roll_off_is_paid_to_its_winner() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "instead", "said"),
+    ("written", "instead", "said"),
     [
         ("player_0 throws Mickey Minnie", "player_1 throws Mickey Minnie", "the rules say 'player_0 throws Mickey"),
         ("Goofy Goofy Clubhouse Daisy", "Goofy Goofy Goofy Daisy", "the rules say 'player_0 throws"),  # tied again
@@ -85,11 +85,11 @@ def test_golden__roll_off_is_paid_to_its_winner() -> None:
         ("won by player_1", "won by player_0", "line 50: .* the rules say 'won by player_1'"),
     ],
 )
-def test_golden__roll_off_must_be_told_as_it_went(told: str, instead: str, said: str) -> None:
+def test_golden__roll_off_must_be_written_as_it_happened(written: str, instead: str, said: str) -> None:
     text = (GOLDEN / "yahtzee_jr-roll-off.txt").read_text()
-    assert text.count(told) == 1
+    assert text.count(written) == 1
     with pytest.raises(ValueError, match=said):
-        replay(parse(text.replace(told, instead)))
+        replay(parse(text.replace(written, instead)))
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -124,7 +124,7 @@ def test_recorder__shows_the_dice_that_fall_without_it(name: str) -> None:
     assert recorded.env.get_state().state.tobytes() == plain.get_state().state.tobytes()
 
 
-def test_recorder__tells_the_script_it_is_given() -> None:
+def test_recorder__records_the_script_it_is_given() -> None:
     game = record("yum")
     game.reset(seed=0, options={"script": [2, 3, 3, 5, 6, 1, 3, 6]})
     game.step(0b00110)
@@ -137,16 +137,16 @@ def test_recorder__tells_the_script_it_is_given() -> None:
     assert game.transcript().lines[3].startswith("player_1 throws ")
 
 
-def test_recorder__illegal_action_is_not_told() -> None:
+def test_recorder__illegal_action_is_not_recorded() -> None:
     game = record("yum")
     game.reset(seed=1)
-    told = game.transcript()
+    written = game.transcript()
     with pytest.raises(ValueError, match="not legal"):
         game.step(1000)
-    assert game.transcript() == told
+    assert game.transcript() == written
 
 
-def test_recorder__refuses_what_it_cannot_tell() -> None:
+def test_recorder__refuses_what_it_cannot_record() -> None:
     with pytest.raises(ValueError, match="a transcript cannot hold illegal actions; use illegal_action='raise'"):
         Recorder(DiceEnv(load_game("yum"), illegal_action="terminate"))
     game = record("yum")
@@ -214,7 +214,7 @@ SETTINGS: list[tuple[str, int, dict[str, Any]]] = [
 ]
 
 
-def told_lines(env: DiceEnv, seed: int) -> tuple[list[str], list[int]]:
+def expected_lines(env: DiceEnv, seed: int) -> tuple[list[str], list[int]]:
     """The lines of a game played at random, from the script that it fills in; and all faces in the order drawn."""
     env.reset(seed=seed, options={"script": [BLANK] * 4000})
     generator, lines, used = np.random.default_rng(seed), list[str](), 0
@@ -250,10 +250,10 @@ def told_lines(env: DiceEnv, seed: int) -> tuple[list[str], list[int]]:
 
 
 @pytest.mark.parametrize(("name", "num_players", "options"), SETTINGS, ids=str)
-def test_lines__tell_who_did_what_and_what_was_thrown(name: str, num_players: int, options: dict[str, Any]) -> None:
+def test_lines__say_who_did_what_and_what_was_thrown(name: str, num_players: int, options: dict[str, Any]) -> None:
     game, seed = load_game(name), num_players + 7
     transcript = play(record(name, num_players, **options), seed)
-    lines, faces = told_lines(DiceEnv(game, num_players, **options), seed)
+    lines, faces = expected_lines(DiceEnv(game, num_players, **options), seed)
     assert list(transcript.lines) == lines
     assert transcript.faces() == faces
     defaults = {option.name: option.samples[0] for option in game.rules.OPTIONS}
@@ -306,30 +306,30 @@ def test_replay__gives_the_game_itself(name: str, num_players: int, options: dic
 def alterations(lines: list[str], place: int) -> dict[str, list[str]]:
     """The lines with one of them altered, by what was done to it."""
     line, before, after = lines[place], lines[:place], lines[place + 1 :]
-    told: dict[str, list[str]] = {
+    variants: dict[str, list[str]] = {
         "lost": [],
         "twice": [line, line],
         "another word": [line.replace(" ", " perhaps ", 1)],
     }
     if after and after[0] != line:
-        told["swapped with the next"] = [after[0], line]
+        variants["swapped with the next"] = [after[0], line]
     for seat, other in (("player_0", "player_1"), ("player_1", "player_0")):
         if seat in line:
-            told[f"{other} for {seat}"] = [line.replace(seat, other, 1)]
+            variants[f"{other} for {seat}"] = [line.replace(seat, other, 1)]
     if points := re.search(r": (\d+)|player_\d (\d+)$", line):
         digits = points[1] or points[2]
-        told["another number"] = [f"{line[: points.end() - len(digits)]}{int(digits) + 1}{line[points.end() :]}"]
+        variants["another number"] = [f"{line[: points.end() - len(digits)]}{int(digits) + 1}{line[points.end() :]}"]
     if " throws " in line:
-        told["a face more"] = [f"{line} 1"]
-        told["a face less"] = [line.rpartition(" ")[0]]
+        variants["a face more"] = [f"{line} 1"]
+        variants["a face less"] = [line.rpartition(" ")[0]]
     return {
         kind: [*before, *instead, *(after[1:] if kind.startswith("swapped") else after)]
-        for kind, instead in told.items()
+        for kind, instead in variants.items()
     }
 
 
 def is_refused(altered: Transcript) -> bool:
-    """Whether a transcript is refused; if not, what it tells is what happens when it is played."""
+    """Whether a transcript is refused; if not, its lines are those of the game that it replays."""
     said = ""
     try:
         assert replay(parse(write(altered))).transcript().lines == altered.lines
@@ -395,7 +395,7 @@ def test_recorder__finds_room_in_a_game_that_draws_much() -> None:
     transcript = play(game, seed=2)
     assert len(transcript.faces()) > ROOM
     assert play(game, seed=2) == transcript  # reset starts the transcript anew
-    lines, faces = told_lines(plain, 2)
+    lines, faces = expected_lines(plain, 2)
     assert (list(transcript.lines), transcript.faces()) == (lines, faces)
 
 
