@@ -59,7 +59,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
     ``agents``, ``rewards``, ``terminations``, ``truncations`` and ``infos`` exist after the first `reset`. During a
     game the environment can be copied (`clone`, ``copy.deepcopy``) and pickled. A copy throws the same dice as the
-    original.
+    original. A game that reaches its limit of turns is truncated; its rewards are those of a finished game.
 
     Args:
         game: the game, as `load_game` returns it.
@@ -71,8 +71,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[plot]"``. None: no rendering.
             Default: None.
         illegal_action: what happens at an illegal action. ``"raise"``: `step` raises a ValueError and the game does not
-            change. ``"terminate"``: the game ends, as with PettingZoo's ``TerminateIllegalWrapper``. Default:
-            ``"raise"``.
+            change. ``"terminate"``: the game ends, as with PettingZoo's ``TerminateIllegalWrapper``, and the agent's
+            info has a sentence under ``"illegal_action"``. Default: ``"raise"``.
         illegal_reward: with ``illegal_action="terminate"``, the reward of the agent that acted illegally; the others
             get 0. Default: -1.
         options: the game's options by name. Options that are not given have their default.
@@ -145,7 +145,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             seed: a non-negative integer: play the first game of this seed. None: play the next game of the current
                 seed; the first reset takes a seed from the operating system.
             options: ``"script"``: a list of faces (integers from 1) for the next dice, in slot order, whichever agent
-                throws them; 0 stands for a random face. The random generator is used when the list is empty.
+                throws them; 0 stands for a random face. Dice after the end of the list are random.
                 ``"game"``: the index (default 0) of the game to play in a batch with this seed; needs a seed.
 
         Raises:
@@ -174,9 +174,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         """The observation and the legal actions of any agent, also after the end of the game.
 
         Returns:
-            ``"observation"``: float32 (size,), own seat first, then the others in turn order. ``"action_mask"``: int8
-            (num_actions,), 1 for each legal action of the agent that is to act; all 0 for the other agents and after
-            the end of the game. Both are copies.
+            A dict of two copies. ``"observation"`` is float32 (size,), own seat first, then the others in turn order.
+            ``"action_mask"`` is int8 (num_actions,), 1 for each legal action of the agent that is to act. It is all 0
+            for the other agents and after the end of the game.
 
         Raises:
             ValueError: there is no agent with this name.

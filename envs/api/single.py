@@ -19,8 +19,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     An observation is float32 (size,), with the fields that the game's page lists and bounds within [-1, 1]; own seat
     first, then the others in turn order. An action is an integer from 0 to num_actions - 1. The legal actions are in
     ``info["action_mask"]``, int8 (num_actions,), 1 if legal, and in `action_masks`. The reward of a step is the sum of
-    all rewards of this seat up to its next decision, opponents' turns included. If a game ends before this seat had a
-    decision, the next one starts.
+    all rewards of this seat up to its next decision, opponents' turns included. The first step also includes the
+    rewards before this seat's first decision. If a game ends before this seat had a decision, the next one starts.
 
     The info of the last step of a game also has ``"score"`` (points, float), ``"rank"`` (1 for a win, alone or shared),
     ``"seat"`` (the seat that was played) and ``"opponents"`` (names in turn order after this seat).
@@ -76,7 +76,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             seed: a non-negative integer: play the first game of this seed. None: play the next game of the current
                 seed; the first reset takes a seed from the operating system.
             options: ``"script"``: a list of faces (integers from 1) for the next dice, whichever seat throws them; 0
-                stands for a random face. The random generator is used when the list is empty.
+                stands for a random face. Dice after the end of the list are random.
 
         Returns:
             The observation and the info.

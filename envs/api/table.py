@@ -52,7 +52,7 @@ class FixedLineup:
         self._policies = list(policies)
 
     def check(self, game: Game, options: Options) -> None:
-        """Raise a ValueError if one of the policies cannot play `game` with `options`."""
+        """Raise a ValueError if one of the policies cannot play ``game`` with ``options``."""
         for policy in self._policies:
             if isinstance(policy, ChecksGame):
                 policy.check(game, options)

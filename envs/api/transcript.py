@@ -81,7 +81,11 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         self._lines: list[str] = []
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Start a game and a new transcript. Arguments and errors are those of `DiceEnv.reset`."""
+        """Start a game and a new transcript. Arguments and errors are those of `DiceEnv.reset`.
+
+        Raises:
+            ValueError: also if the setup of the game throws more dice than a transcript has room for.
+        """
         env, options = self.env, dict(options or {})
         env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * ROOM]})
         start = env.get_state()
