@@ -1,6 +1,7 @@
-"""The environments. Importing this registers every id with Gymnasium and PettingZoo and costs nothing else.
+"""The environments.
 
-No rules are compiled, and neither torch nor a plotting or window library is loaded.
+Importing this package registers every id with Gymnasium and PettingZoo. It compiles no rules, and loads neither torch
+nor a plotting or window library.
 """
 
 if __name__ != "fivedice.envs":
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def _list_games() -> dict[str, int]:
-    """Each game's name and the version in its ids, by listing ``<game>_v<version>.py`` beside ``<game>/rules.py``."""
+    """The name of each game and the latest version in its ids.
+
+    A game is a file ``<game>_v<version>.py`` beside a file ``<game>/rules.py``.
+    """
     here = Path(__file__).parent
     found: dict[str, int] = {}
     for module in sorted(here.glob("*_v*.py")):

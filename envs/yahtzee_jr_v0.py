@@ -1,4 +1,4 @@
-"""Yahtzee Jr. as PettingZoo's own modules are laid out: ``from fivedice.envs import yahtzee_jr_v0``."""
+"""Yahtzee Jr. as a PettingZoo module: ``from fivedice.envs import yahtzee_jr_v0``."""
 
 from fivedice.envs.api.aec import environment
 from fivedice.envs.yahtzee_jr import GAME

@@ -1,4 +1,4 @@
-"""Yum as PettingZoo's own modules are laid out: ``from fivedice.envs import yum_v0; yum_v0.env(num_players=3)``."""
+"""Yum as a PettingZoo module: ``from fivedice.envs import yum_v0``."""
 
 from fivedice.envs.api.aec import environment
 from fivedice.envs.yum import GAME

@@ -1,1 +1,1 @@
-"""The games as users meet them: PettingZoo, Gymnasium, a learner among policies, and transcripts."""
+"""The APIs of the games: PettingZoo, Gymnasium, games of one learner against policies, and transcripts."""

@@ -1,7 +1,8 @@
-"""The PettingZoo face, one class for every game.
+"""The PettingZoo API. One class serves every game.
 
-Seat ``i`` is the agent ``"player_i"``. The same agent may move several times in a row. What an agent sees is
-``{"observation": float32 (size,), "action_mask": int8 (num_actions,)}``; only the mover's mask is not all 0.
+Seat ``i`` is the agent ``"player_i"``. The same agent may act several times in a row. An observation is
+``{"observation": float32 (size,), "action_mask": int8 (num_actions,)}``. The mask has non-zero entries only for the
+agent that is to act.
 """
 
 import copy
@@ -28,33 +29,57 @@ RESET_OPTIONS = ("script", "game")
 
 
 class Snapshot(NamedTuple):
-    """Everything that a running game is, chance included; from `DiceEnv.get_state`, for `DiceEnv.set_state`."""
+    """The complete state of a running game, including the random generator.
+
+    `DiceEnv.get_state` returns it and `DiceEnv.set_state` takes it.
+
+    Attributes:
+        game: the name and version of the game, such as ``"yum_v0"``.
+        options: the number of players, the kind of reward, and the game's options, by name.
+        state: (1,) record, the state of the game.
+        stream: (1,) record, the position in the stream of random numbers.
+        script: (1, length) records, the scripted faces, used and unused.
+        agents: for each live agent its last reward, its reward since its last action, terminated, and truncated.
+        selection: the agent that is to act.
+        skipped: PettingZoo's ``_skip_agent_selection``: the agent that acts after agents whose game is over have left.
+    """
 
     game: str
     options: dict[str, Any]
     state: NDArray[np.void]
     stream: NDArray[np.void]
     script: NDArray[np.void]
-    # Of each live agent: reward, reward not collected yet, terminated, truncated.
     agents: dict[str, tuple[float, float, bool, bool]]
     selection: str
     skipped: str | None
 
 
 class DiceEnv(AECEnv[str, Observation, int | None]):
-    """A game as a PettingZoo environment.
+    """A game as a PettingZoo AEC environment.
+
+    ``agents``, ``rewards``, ``terminations``, ``truncations`` and ``infos`` exist after the first `reset`. During a
+    game the environment can be copied (`clone`, ``copy.deepcopy``) and pickled. A copy throws the same dice as the
+    original. A game that reaches its limit of turns is truncated; its rewards are those of a finished game.
 
     Args:
-        game: what is played.
-        num_players: seats; None for the game's default.
-        reward: what agents are paid. ``"win"`` (zero-sum, at the end: the winners share +1, the losers -1), ``"score"``
-            (own points as they are scored) or ``"margin"`` (own points less the mean of the others'). None for
-            ``"win"``, or ``"score"`` with one seat.
-        render_mode: ``"ansi"`` (`render` returns text), ``"human"`` (each change is printed) or None.
-        illegal_action: ``"raise"``, or ``"terminate"``: the game ends at once, the mover is paid `illegal_reward` and
-            the others 0, as with PettingZoo's ``TerminateIllegalWrapper``.
-        illegal_reward: see above.
-        options: the game's options by name.
+        game: the game, as `load_game` returns it.
+        num_players: the number of agents. Default: the game's default number of players.
+        reward: ``"win"``: at the end of the game the winners share +1 and the losers share -1, or all get 0 if everyone
+            wins. ``"score"``: at each step the change of the own points. ``"margin"``: at each step the change of the
+            own points, minus the mean change of the others' points. Default: ``"win"``, or ``"score"`` with one player.
+        render_mode: ``"ansi"``: `render` returns text. ``"human"``: the text is printed after `reset` and each `step`.
+            ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[plot]"``. None: no rendering.
+            Default: None.
+        illegal_action: what happens at an illegal action. ``"raise"``: `step` raises a ValueError and the game does not
+            change. ``"terminate"``: the game ends, as with PettingZoo's ``TerminateIllegalWrapper``, and the agent's
+            info has a sentence under ``"illegal_action"``. Default: ``"raise"``.
+        illegal_reward: with ``illegal_action="terminate"``, the reward of the agent that acted illegally; the others
+            get 0. Default: -1.
+        options: the game's options by name. Options that are not given have their default.
+
+    Raises:
+        ValueError: an argument is out of range, or an option or its value is unknown.
+        ModuleNotFoundError: ``render_mode="rgb_array"`` without matplotlib.
     """
 
     def __init__(
@@ -96,11 +121,16 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.action_spaces = {agent: spaces.Discrete(self._batch.num_actions) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of what `observe` returns, the same object at each call."""
+        """The space of an agent's observations; the same object at each call.
+
+        Returns:
+            ``Dict(observation=Box(size,), action_mask=Box(num_actions,))``, as `observe` returns them. The bounds of
+            the observation lie in [-1, 1].
+        """
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """``Discrete(num_actions)``, the same object at each call."""
+        """The space of an agent's actions, ``Discrete(num_actions)``; the same object at each call."""
         return self.action_spaces[agent]
 
     def __getattr__(self, name: str) -> Any:
@@ -112,16 +142,21 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         """Start a game.
 
         Args:
-            seed: play the first game of this seed; None goes on to the next game of the seed in use.
-            options: ``"script"``, a list of faces for the next dice thrown, in slot order and whoever throws, before
-                the generator takes over (a 0 leaves that face to it); ``"game"``, which row's game of a batch
-                with this seed to play (0), only together with a seed.
+            seed: a non-negative integer: play the first game of this seed. None: play the next game of the current
+                seed; the first reset takes a seed from the operating system.
+            options: ``"script"``: a list of faces (integers from 1) for the next dice, in slot order, whichever agent
+                throws them; 0 stands for a random face. Dice after the end of the list are random.
+                ``"game"``: the index (default 0) of the game to play in a batch with this seed; needs a seed.
+
+        Raises:
+            ValueError: the seed, the index or a face is out of range, ``"game"`` was given without a seed, or a key is
+                probably misspelled.
         """
         options = {} if options is None else options
         check_reset_options(options, RESET_OPTIONS)
         if seed is None and "game" in options:
             raise ValueError(
-                f"options={{'game': {options['game']!r}}} names a game of a seed; give reset() the seed, too"
+                f"options={{'game': {options['game']!r}}} needs a seed; call reset(seed=…) with these options"
             )
         script: Sequence[int] = options.get("script", ())
         self._batch.reset(seed, first_game=options.get("game", 0), script=script)
@@ -136,7 +171,17 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._print()
 
     def observe(self, agent: str) -> Observation:
-        """What `agent` sees and may do: fresh arrays, the mask all 0 unless the agent is to move."""
+        """The observation and the legal actions of any agent, also after the end of the game.
+
+        Returns:
+            A dict of two copies. ``"observation"`` is float32 (size,), own seat first, then the others in turn order.
+            ``"action_mask"`` is int8 (num_actions,), 1 for each legal action of the agent that is to act. It is all 0
+            for the other agents and after the end of the game.
+
+        Raises:
+            ValueError: there is no agent with this name.
+            RuntimeError: `reset` was not called before.
+        """
         if agent not in self._seats:
             raise ValueError(unknown_name("agent", agent, self._seats))
         self._require_reset("observe")
@@ -152,17 +197,25 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         }
 
     def _observe_end(self, seat: int) -> Observation:
-        """What a seat sees when the game is over, even if it was an illegal action that ended it: no one is to move."""
+        """The observation of a seat after the end of the game: no seat is to move, and the mask is all 0.
+
+        An illegal action may have ended the game; then the state itself still has a seat to move.
+        """
         batch = self._batch
         observation = batch.observe(batch.all_rows, np.array([seat], np.int8))[0]
         observation[batch.layout.places.get("mover", slice(0))] = 0.0
         return {"observation": observation, "action_mask": np.zeros(batch.num_actions, np.int8)}
 
     def step(self, action: int | None) -> None:
-        """Carry out the selected agent's action; None for an agent whose game is over.
+        """Apply the action of the selected agent.
+
+        Args:
+            action: an integer from 0 to num_actions - 1; None for an agent whose game is over.
 
         Raises:
-            ValueError: the action is not legal (unless ``illegal_action="terminate"``); the game is as it was.
+            ValueError: the action is illegal (unless ``illegal_action="terminate"``) or not an integer, an agent whose
+                game is over got an action, or every agent has left. The game does not change.
+            RuntimeError: `reset` was not called before.
         """
         self._require_reset("step")
         if not self.agents:
@@ -192,7 +245,18 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._print()
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """What the selected agent sees, was paid since its last action, and whether its game is over."""
+        """The selected agent's observation, its reward since its last action, and whether its game is over.
+
+        Args:
+            observe: False: return None instead of the observation. Default: True.
+
+        Returns:
+            The observation as from `observe`, the reward, terminated, truncated, and the agent's info.
+
+        Raises:
+            ValueError: the game is over and every agent has left.
+            AttributeError: `reset` was not called before.
+        """
         try:
             last: tuple[Observation | None, float, bool, bool, dict[str, Any]] = super().last(observe)
         except KeyError:
@@ -207,8 +271,15 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._deads_step_first()
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The card, the mover and the dice as text (``"ansi"``), or None after printing it (``"human"``), or as a
-        picture, (height, width, 3) uint8, of the same size throughout (``"rgb_array"``)."""
+        """Render the score cards or the board, the seat that is to move, and the dice.
+
+        Returns:
+            With ``"ansi"`` text; with ``"rgb_array"`` a picture, uint8 (height, width, 3), of the same size at each
+            call. With ``"human"`` the text is printed and None is returned. Without a render mode None.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self._require_reset("render")
         text = self.game.render(self._batch.states[0], self._batch.options)
         if self._pictures is not None:
@@ -220,33 +291,52 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         return None
 
     def close(self) -> None:
-        """Nothing is held that would have to be released."""
+        """Do nothing: the environment has no windows or files to close."""
 
     def _print(self) -> None:
         if self.render_mode == "human":
             self.render()
 
     def state(self) -> NDArray[np.float32]:
-        """What seat 0 sees, (size,) float32: nothing is hidden in these games, so it is the whole table."""
+        """The observation of seat 0, float32 (size,). It is a global view, because these games hide nothing.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self._require_reset("state")
         state: NDArray[np.float32] = self._batch.observe(self._batch.all_rows, np.zeros(1, np.int8))[0]
         return state
 
     def view(self) -> View:
-        """The decision that waits, as a policy takes it: ``policy.act(env.view())`` is an array of one action."""
+        """The selected agent's decision, as policies take it.
+
+        ``policy.act(env.view())`` returns its action as an int64 array of shape (1,).
+
+        Raises:
+            ValueError: the game is over.
+            RuntimeError: `reset` was not called before.
+        """
         self._require_reset("view")
         if not self.agents or self._is_over():
-            raise ValueError("the game is over: there is nothing left to decide")
+            raise ValueError("the game is over, so there is no decision to make; call reset()")
         return self._batch.view()
 
     def scores(self) -> dict[str, float]:
-        """Each seat's points so far."""
+        """The points of each agent so far, also of agents that have left.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self._require_reset("scores")
         points, _ = self._batch.results(self._batch.all_rows)
         return dict(zip(self.possible_agents, points[0].tolist(), strict=True))
 
     def get_state(self) -> Snapshot:
-        """The running game, chance included, independent of what happens to this environment afterwards."""
+        """A copy of the complete state of the game, including the random generator, for `set_state`.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self._require_reset("get_state")
         batch = self._batch
         return Snapshot(
@@ -269,21 +359,32 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         )
 
     def set_state(self, snapshot: Snapshot) -> None:
-        """Go on from a snapshot of the same game with the same options."""
+        """Continue from a snapshot of the same game with the same options. ``infos`` are empty afterwards.
+
+        Args:
+            snapshot: the return value of `get_state`, from this or another environment.
+
+        Raises:
+            ValueError: the snapshot is from another game, other options, another number of players, another kind of
+                reward, or another version of the game's records.
+        """
         if not isinstance(snapshot, Snapshot):
-            raise ValueError(f"{snapshot!r:.60} is not a snapshot; use what get_state() gives")
+            raise ValueError(f"{snapshot!r:.60} is not a snapshot; use the return value of get_state()")
         here = (f"{self.game.name}_v{self.game.version}", self._settings())
         if (snapshot.game, snapshot.options) != here:
             raise ValueError(
-                f"the snapshot is of {snapshot.game} with {snapshot.options}; this is {here[0]} with {here[1]}"
+                f"the snapshot is from {snapshot.game} with {snapshot.options}, "
+                f"but this environment is {here[0]} with {here[1]}; make one with the same settings"
             )
         batch = self._batch
         forms = ((snapshot.state, batch.states), (snapshot.stream, batch.streams))
         if any(getattr(kept, "dtype", None) != own.dtype or kept.shape != own.shape for kept, own in forms):
-            raise ValueError("the snapshot's records are not those of this version; take it with get_state() here")
+            raise ValueError(
+                "the snapshot is from a version of the game with other records; take a new one with get_state()"
+            )
         batch.states[:], batch.streams[:] = snapshot.state, snapshot.stream
         batch.scripts = snapshot.script.copy()
-        batch._has_started = True  # so that reset() goes on to the snapshot's next game
+        batch._has_started = True  # so that reset() starts the next game of the snapshot's seed
         batch.show()
         self.agents = list(snapshot.agents)
         self.rewards = {agent: kept[0] for agent, kept in snapshot.agents.items()}
@@ -296,7 +397,15 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             batch.masks[0] = 0
 
     def clone(self, seed: int | None = None) -> "DiceEnv":
-        """A copy that goes on independently, with the same dice to come, or with dice of another `seed`."""
+        """An independent copy of the environment and its game.
+
+        Args:
+            seed: None: the copy will throw the same dice as the original. A non-negative integer: the copy throws the
+                dice of the first game of this seed, and drops its script.
+
+        Raises:
+            ValueError: the seed is out of range.
+        """
         twin = copy.deepcopy(self)
         if seed is not None:
             twin._batch.streams = new_streams(seed, 1)
@@ -310,11 +419,11 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
     @property
     def options_record(self) -> Any:
-        """The game's options as the rules take them."""
+        """The game's options, with the number of players, as the record that the rules take."""
         return self._batch.options
 
     def _settings(self) -> dict[str, Any]:
-        # The kind of reward is among them because a snapshot holds rewards not collected yet.
+        # The kind of reward is included because a snapshot contains rewards that agents have not received yet.
         return {"num_players": self._batch.num_players, "reward": REWARDS[self._batch.kind], **self.options}
 
     def _is_over(self) -> bool:
@@ -326,13 +435,15 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
 
 def environment(game: Game) -> tuple[Callable[..., DiceEnv], Callable[..., DiceEnv]]:
-    """The functions ``env`` and ``raw_env`` of a game's PettingZoo module.
+    """Make the functions ``env`` and ``raw_env`` of a game's PettingZoo module.
 
-    Both make the same: the checks that PettingZoo's wrappers add are part of `DiceEnv`.
+    Both are the same function: `DiceEnv` makes the checks that PettingZoo's wrappers would add.
     """
 
     def env(**kwargs: Any) -> DiceEnv:
         return DiceEnv(game, **kwargs)
 
-    env.__doc__ = f"{game.title} as a PettingZoo AEC environment; the arguments are those of `DiceEnv`."
+    env.__doc__ = (
+        f"Make {game.title} as a PettingZoo AEC environment. The keywords are those of `DiceEnv`, without ``game``."
+    )
     return env, env

@@ -1,4 +1,4 @@
-"""One seat of a game as a Gymnasium environment; the other seats are played by policies."""
+"""One seat of a game as a Gymnasium environment. Policies play the other seats."""
 
 from typing import Any
 
@@ -14,21 +14,33 @@ from fivedice.envs.display.picture import Pictures
 
 
 class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
-    """One seat of a game, as ``gymnasium.make("fivedice/Yum-v0", opponents="greedy")`` makes it.
+    """One seat of a game. ``gymnasium.make("fivedice/Yum-v0", opponents="greedy")`` makes it.
 
-    An observation is float32 (size,), the table of the game's page. The legal actions are in
-    ``info["action_mask"]``, int8 (num_actions,), and in `action_masks`, bool, where sb3-contrib looks for them. A
-    reward is everything that the seat was paid from one of its decisions to its next. At the end of a game the info
-    also has ``score`` (points), ``rank`` (1 for a win, alone or shared), ``seat`` and ``opponents`` (names).
+    An observation is float32 (size,), with the fields that the game's page lists and bounds within [-1, 1]; own seat
+    first, then the others in turn order. An action is an integer from 0 to num_actions - 1. The legal actions are in
+    ``info["action_mask"]``, int8 (num_actions,), 1 if legal, and in `action_masks`. The reward of a step is the sum of
+    all rewards of this seat up to its next decision, opponents' turns included. The first step also includes the
+    rewards before this seat's first decision. If a game ends before this seat had a decision, the next one starts.
+
+    The info of the last step of a game also has ``"score"`` (points, float), ``"rank"`` (1 for a win, alone or shared),
+    ``"seat"`` (the seat that was played) and ``"opponents"`` (names in turn order after this seat).
 
     Args:
-        game: what is played, or its name.
-        opponents: a policy or its name for all other seats, or a list with one for each in turn order.
-        seat: the seat that is played here, or ``"random"`` for one drawn anew for each game.
-        num_players: seats; None for the game's default.
-        reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one seat.
-        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for pictures (``pip install "fivedice[plot]"``), or None.
-        options: the game's options by name.
+        game: the game or its name, such as ``"yum"``.
+        opponents: a policy, its name or the path of its checkpoint, for all other seats; or a list with one for each in
+            turn order after this seat. Default: ``"random"``.
+        seat: the seat to play, from 0, or ``"random"``: each game draws one. Default: ``"random"``.
+        num_players: the number of players, this seat included. Default: the game's default number of players.
+        reward: ``"win"``, ``"score"`` or ``"margin"``, as for `DiceEnv`. Default: ``"win"``, or ``"score"`` with one
+            player.
+        render_mode: ``"ansi"``: `render` returns text. ``"rgb_array"``: `render` returns a picture; needs
+            ``pip install "fivedice[plot]"``. None: no rendering. Default: None.
+        options: the game's options by name. Options that are not given have their default.
+
+    Raises:
+        ValueError: an argument is out of range, an option or its value is unknown, or a policy does not exist or cannot
+            play the game.
+        ModuleNotFoundError: ``render_mode="rgb_array"`` without matplotlib.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012  # Gymnasium's own form
@@ -58,11 +70,19 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Start a game and play on to this seat's first decision.
+        """Start a game and play up to this seat's first decision.
 
         Args:
-            seed: play the first game of this seed; None goes on to the next game of the seed in use.
-            options: ``"script"``, a list of faces for the next dice thrown, before the generator takes over.
+            seed: a non-negative integer: play the first game of this seed. None: play the next game of the current
+                seed; the first reset takes a seed from the operating system.
+            options: ``"script"``: a list of faces (integers from 1) for the next dice, whichever seat throws them; 0
+                stands for a random face. Dice after the end of the list are random.
+
+        Returns:
+            The observation and the info.
+
+        Raises:
+            ValueError: the seed or a face is out of range, or a key is probably misspelled.
         """
         super().reset(seed=seed)
         options = {} if options is None else options
@@ -71,14 +91,22 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return self.table.batch.observations[0].copy(), self._info()
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Carry out an action of this seat and play on to its next decision, or the end of the game.
+        """Apply an action of this seat, and play up to its next decision or the end of the game.
+
+        Args:
+            action: a legal action, one integer.
+
+        Returns:
+            The observation, the reward, terminated, truncated, and the info. A game that reaches its limit of turns is
+            truncated; its rewards are those of a finished game.
 
         Raises:
-            ValueError: the action is not legal; the game is as it was.
+            ValueError: the action is illegal or not one integer, or the game is over. The game does not change.
+            RuntimeError: `reset` was not called before.
         """
         actions = np.asarray(action)
         if actions.size != 1:
-            raise ValueError(f"action {action!r} is not one integer")
+            raise ValueError(f"action {action!r} is not a single integer")
         self.table.step(actions.reshape(1))
         terminated, truncated = bool(self.table.batch.terminated[0]), bool(self.table.batch.truncated[0])
         info = self._info()
@@ -95,13 +123,25 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return observation, float(self.table.paid[0]), terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions, bool (num_actions,), as sb3-contrib asks for them."""
+        """The legal actions, bool (num_actions,). sb3-contrib calls this method.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self.table.require_reset("action_masks")
         masks: NDArray[np.bool_] = self.table.batch.masks[0].astype(np.bool_)
         return masks
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The card, the mover and the dice as text, or as a picture, (height, width, 3) uint8."""
+        """Render the score cards or the board, the seat that is to move, and the dice.
+
+        Returns:
+            With ``"ansi"`` text; with ``"rgb_array"`` a picture, uint8 (height, width, 3), of the same size at each
+            call. Without a render mode None.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self.table.require_reset("render")
         if self.render_mode is None:
             return None

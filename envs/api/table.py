@@ -1,9 +1,10 @@
-"""N games in each of which a learner sits in one seat and policies sit in the others.
+"""N games of one learner against policies: the base of each API with a single learner.
 
-Every face with a single learner (Gymnasium, its vector form, Stable-Baselines3) runs this one. A transition is one
-decision of the learner to its next, with everything that its seat was paid in between; its first one also has what the
-seat was paid before it. A game that is over before the learner has decided anything is no game for it, and the next one
-starts at once. The other seats' policies are asked in batches and change only between games.
+These APIs are Gymnasium, Gymnasium's vector environments and Stable-Baselines3. A transition runs from one decision of
+the learner to its next. Its reward is the sum of all rewards of the learner's seat in between, opponents' turns
+included. The first transition of a game also includes the rewards before the learner's first decision. If a game ends
+before the learner had a decision, the next one starts. The opponents' policies act on batches of decisions, and change
+only between games.
 """
 
 import importlib
@@ -19,28 +20,39 @@ from fivedice.envs.core.chance import SEATING
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import ChecksGame, Policy
 
-LEARNER = -1  # in `Table.seated`: the learner's own seat
+LEARNER = -1  # marks the learner's seat in `Table.seated`
 
 
 @runtime_checkable
 class Lineup(Protocol):
-    """Who may sit down against the learner."""
+    """Chooses the opponents of each game from numbered policies."""
 
     def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-        """A policy number for each of (R, num_players - 1) seats, in turn order after the learner, given uniforms."""
+        """Choose the opponents of R games.
+
+        Args:
+            uniforms: (R, num_players - 1) float64, independent uniform random numbers in [0, 1), one for each opponent.
+
+        Returns:
+            int64 (R, num_players - 1), the numbers of the policies in turn order after the learner's seat.
+        """
 
     def policy(self, number: int) -> Policy:
         """The policy with this number."""
 
 
 class FixedLineup:
-    """The same policies at every game, in turn order after the learner."""
+    """The same opponents in every game.
+
+    Args:
+        policies: num_players - 1 policies, in turn order after the learner's seat.
+    """
 
     def __init__(self, policies: Sequence[Policy]) -> None:
         self._policies = list(policies)
 
     def check(self, game: Game, options: Options) -> None:
-        """Raise a ValueError if one of the policies cannot play `game` with `options`."""
+        """Raise a ValueError if one of the policies cannot play ``game`` with ``options``."""
         for policy in self._policies:
             if isinstance(policy, ChecksGame):
                 policy.check(game, options)
@@ -57,25 +69,45 @@ class FixedLineup:
 Opponents: TypeAlias = "str | Path | Policy | Sequence[str | Path | Policy] | Lineup"
 
 
-def make_lineup(opponents: Opponents, num_players: int) -> Lineup:
-    """A lineup of policies or their names: one for all other seats, or one for each in turn order."""
+def make_lineup(opponents: Opponents, num_players: int, game: Game) -> Lineup:
+    """Make the lineup of the opponents of a learner.
+
+    Args:
+        opponents: a policy for all other seats, a list with one for each in turn order after the learner's seat, or a
+            lineup, which is returned as it is. A policy can be given by its name or the path of its checkpoint.
+        num_players: the number of players, the learner included.
+        game: the game; the error message suggests a number of players that it allows.
+
+    Raises:
+        ValueError: the list does not have one entry for each other seat, or an entry is not a policy.
+    """
     if isinstance(opponents, Lineup):
         return opponents
     if isinstance(opponents, str) or not isinstance(opponents, Sequence):
         opponent = load_policy(opponents)
         opponents = [opponent] * (num_players - 1)
     if len(opponents) != num_players - 1:
-        seats = "1 other seat" if num_players == 2 else f"{num_players - 1} other seats"
-        raise ValueError(
-            f"opponents lists {len(opponents)} policies for {seats}; give one for each, or a single one for all"
-        )
+        raise ValueError(_explain_count(len(opponents), num_players, game))
     return FixedLineup([load_policy(opponent) for opponent in opponents])
 
 
+def _explain_count(named: int, num_players: int, game: Game) -> str:
+    """The error message for a list with a wrong number of opponents."""
+    opponents = "1 opponent" if named == 1 else f"{named} opponents"
+    others = {1: "is no other seat", 2: "is only 1 other seat"}.get(num_players, f"are {num_players - 1} other seats")
+    advice = {1: "use opponents=[]", 2: "name one"}.get(num_players, "name one for each, or one for all without a list")
+    more = f", or use num_players={named + 1}" if game.min_players <= named + 1 <= game.max_players else ""
+    return f"You named {opponents}, but there {others}; {advice}{more}"
+
+
 def load_policy(policy: str | Path | Policy) -> Policy:
-    """A policy, loaded if it is given by name."""
+    """Return a policy. Load it if it is given by its name or by the path of its checkpoint.
+
+    Raises:
+        ValueError: ``policy`` is not a policy, there is none with this name, or its file cannot be used.
+    """
     if isinstance(policy, (str, Path)):
-        # The one place where an environment reaches for a player, and only when one is asked for by name.
+        # The environments do not depend on the package of the policies, so import it only if a name is given.
         policy = importlib.import_module("fivedice.agents").load(policy)
     if not isinstance(policy, Policy):
         raise ValueError(
@@ -85,31 +117,46 @@ def load_policy(policy: str | Path | Policy) -> Policy:
 
 
 class Outcome(NamedTuple):
-    """How the games in some rows ended for the learner."""
+    """The results of R finished games for the learner.
 
-    observations: NDArray[np.float32]  # (R, size) what its seat saw at the end
-    scores: NDArray[np.float64]  # (R,) its points
-    ranks: NDArray[np.int64]  # (R,) 1 for a win, alone or shared
-    wins: NDArray[np.float64]  # (R,) 1 for a win, 1/k for one shared by k, 0 for a loss
+    Attributes:
+        observations: (R, size) float32, the last observation of the learner's seat.
+        scores: (R,) float64, the learner's points.
+        ranks: (R,) int64, 1 for a win, alone or shared; otherwise 1 plus the number of players that are ahead.
+        wins: (R,) float64, 1 for a win, 1/k for a win shared by k players, 0 for a loss.
+    """
+
+    observations: NDArray[np.float32]
+    scores: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    wins: NDArray[np.float64]
 
 
 class Table:
-    """See the module.
+    """N games of one learner against policies.
+
+    The arrays below are the internal ones. Each step overwrites them, so copy what you want to keep.
 
     Args:
-        game: what is played.
-        num_games: how many rows.
-        opponents: who sits in the other seats: a policy or its name for all of them, a list with one for each in turn
-            order after the learner, or a `Lineup` that is asked anew for each game.
-        seat: the learner's seat, or ``"random"`` for one drawn anew for each game.
+        game: the game, as `load_game` returns it.
+        num_games: the number of games N, at least 1.
+        opponents: the policies in the other seats: a policy or its name for all of them, a list with one for each in
+            turn order after the learner's seat, or a `Lineup`, which chooses policies for each game. Default:
+            ``"random"``.
+        seat: the learner's seat, from 0, or ``"random"``: each game draws one. Default: ``"random"``.
         num_players, reward, options: as for `Batch`.
 
-    Attributes (live arrays; copy what you keep):
-        batch: the games. Of its arrays, `observations` and `masks` show the learner's decision in every live row.
+    Attributes:
+        batch: the games. Its ``observations`` and ``masks`` belong to the learner's decision in each game that is not
+            over.
         seats: (N,) int64, the learner's seat.
-        seated: (N, num_players) int64, the number of each seat's policy in the lineup, or LEARNER.
-        paid: (N,) float64, what the learner was paid by its last decision and since.
-        owed: (N,) float64, what it was paid before its first decision, until that one's step delivers it.
+        seated: (N, num_players) int64, for each seat the number of its policy in the lineup, or LEARNER.
+        paid: (N,) float64, the rewards of the learner's last transition.
+        owed: (N,) float64, the rewards before the learner's first decision. They are part of its first transition, and
+            then 0.
+
+    Raises:
+        ValueError: an argument is out of range, an option or its value is unknown, or a policy cannot play the game.
     """
 
     def __init__(
@@ -127,9 +174,11 @@ class Table:
         players = self.batch.num_players
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if seat != "random" and not (is_number and 0 <= int(seat) < players):
-            raise ValueError(f"seat={seat!r} is not at this table; use 0 to {players - 1} or 'random'")
+            raise ValueError(
+                f"seat={seat!r} does not exist in a game with {players} players; use 0 to {players - 1} or 'random'"
+            )
         self.seat = seat
-        self.lineup = make_lineup(opponents, players)
+        self.lineup = make_lineup(opponents, players, game)
         if isinstance(self.lineup, FixedLineup):
             self.lineup.check(game, self.batch.options)
         self.seats = np.zeros(num_games, np.int64)
@@ -138,18 +187,42 @@ class Table:
         self.owed = np.zeros(num_games)
 
     def reset(self, seed: int | None = None, script: Sequence[int] = ()) -> None:
-        """Start every game and play on to the learner's first decision; `seed` and `script` as for `Batch.reset`."""
+        """Start a new game in every row, and play up to the learner's first decision.
+
+        Args:
+            seed, script: as for `Batch.reset`.
+
+        Raises:
+            ValueError: the seed or a face is out of range.
+        """
         self.batch.reset(seed, script=script)
         self._sit_down(self.batch.all_rows)
 
     def restart(self, rows: Rows) -> None:
-        """Start the next game in each of `rows` and play on to the learner's first decision."""
+        """Start the next game in some rows, and play up to the learner's first decision.
+
+        Args:
+            rows: (R,) distinct integers, the rows.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self.require_reset("restart")
         self.batch.restart(rows)
         self._sit_down(rows)
 
     def step(self, actions: NDArray[np.integer[Any]], rows: Rows | None = None) -> None:
-        """Carry out the learner's action in each of `rows` and play on to its next decision, or the end of the game."""
+        """Apply an action of the learner in some rows, and play up to its next decision or the end of the game.
+
+        Args:
+            actions: (R,) integers, one action for each of ``rows``.
+            rows: (R,) distinct integers, games that are not over. Default: all.
+
+        Raises:
+            ValueError: an action is illegal, and no game has changed; or an opponent's policy returned no legal
+                actions, and the games must be reset.
+            RuntimeError: `reset` was not called before.
+        """
         self.require_reset("step")
         rows = self.batch.all_rows if rows is None else rows
         self.batch.step(actions, rows, restart=False)
@@ -158,7 +231,7 @@ class Table:
         self._play_on(rows)
 
     def outcome(self, rows: Rows) -> Outcome:
-        """How the finished games in `rows` ended for the learner."""
+        """The learner's results in the finished games ``rows`` (R,)."""
         seats = self.seats[rows]
         points, won = self.batch.results(rows)
         own = np.arange(len(rows)), seats
@@ -171,20 +244,23 @@ class Table:
         )
 
     def margins(self) -> NDArray[np.float64]:
-        """The learner's points so far less the mean of the others', (N,); its own points, if there are no others."""
+        """The learner's points so far minus the mean of the others' points, float64 (N,).
+
+        With one player, the learner's points.
+        """
         points, _ = self.batch.results(self.batch.all_rows)
         own = points[self.batch.all_rows, self.seats]
         margins: NDArray[np.float64] = own - (points.sum(axis=1) - own) / max(1, self.batch.num_players - 1)
         return margins
 
     def opponents(self, row: int) -> list[str]:
-        """The names of the other policies in `row`, in turn order after the learner."""
+        """The names of the opponents in one row, in turn order after the learner's seat."""
         players, seat = self.batch.num_players, self.seats[row]
         others = [self.seated[row, (seat + turn) % players] for turn in range(1, players)]
         return [self.lineup.policy(int(number)).name for number in others]
 
     def _sit_down(self, rows: Rows) -> None:
-        """Seat the players in `rows` and play on to the learner's first decision, in a later game if there is none."""
+        """Seat the players in ``rows`` and play up to the learner's first decision. Skip games that have none."""
         self._take_seats(rows)
         while (skipped := rows[self.batch.over[rows]]).size:
             self.batch.restart(skipped)
@@ -209,7 +285,7 @@ class Table:
         self.owed[rows], self.paid[rows] = self.paid[rows], 0.0
 
     def _play_on(self, rows: Rows) -> None:
-        """Let the other seats play until, in each of `rows`, the learner is to move or the game is over."""
+        """Play the opponents' turns until the learner is to move, or the game is over, in each of ``rows``."""
         batch = self.batch
         while True:
             rows = rows[~batch.over[rows] & (batch.movers[rows] != self.seats[rows])]
@@ -223,14 +299,15 @@ class Table:
                 answer = np.asarray(policy.act(batch.view(rows[asked])))
                 if answer.shape != (asked.sum(),) or not np.issubdtype(answer.dtype, np.integer):
                     raise ValueError(
-                        f"the policy {policy.name!r} answered {answer.dtype} {answer.shape} to {asked.sum()} decisions;"
-                        " it must return one integer for each. The games are left in their middle: call reset()"
+                        f"the policy {policy.name!r} returned dtype {answer.dtype} and shape {answer.shape} for "
+                        f"{asked.sum()} decisions; it must return one integer for each. "
+                        "The games were interrupted: call reset()"
                     )
                 actions[asked] = answer
             batch.step(actions, rows, restart=False)
             self.paid[rows] += batch.rewards[rows, self.seats[rows]]
 
     def require_reset(self, method: str) -> None:
-        """Refuse a `method` that needs a game before there is one."""
+        """Raise a RuntimeError, with the name of the method that was called, if `reset` was not called before."""
         if not self.batch._has_started:
             raise RuntimeError(f"{method}() before the first game: call reset()")

@@ -1,4 +1,6 @@
-"""A game as text that a person can read, and that can be played again: a bug report, a game by mail, a test.
+"""Games as text. A transcript can be read, mailed and replayed; it serves as a bug report or as a test.
+
+Example::
 
     fivedice/yum-v0
     num_players: 2
@@ -13,8 +15,9 @@
     final scores: player_0 171, player_1 188
     won by player_1
 
-Faces stand in the order in which they were drawn, under their names on the game's dice. Blank lines, and lines that
-begin with ``#``, mean nothing.
+The first lines are the id of the game, the number of players and the options of the game. Each line after them is an
+action with the throw that follows it, a throw without an action, or a result. The faces of a throw are in the order in
+which they were drawn, by their names on the game's dice. Blank lines and lines that start with ``#`` are ignored.
 """
 
 import difflib
@@ -34,20 +37,20 @@ from fivedice.envs.core.option import written
 from fivedice.envs.core.spec import Game, unknown_name
 from fivedice.envs.display.words import name_winners
 
-THROW = re.compile(r",? throws (.+)$")  # at the end of a line: that of an action, or one of its own
-ROOM = 1000  # faces that can be recorded between two decisions; a game that draws more is refused
+THROW = re.compile(r",? throws (.+)$")  # the end of a line: the throw after an action, or a throw on its own
+ROOM = 1000  # unused script entries at the start of a game; each records one face
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was played, and how it went.
+    """A game as it was played.
 
     Args:
-        game: what was played.
-        num_players: how many seats.
+        game: the game.
+        num_players: the number of players.
         options: the game's options by name.
-        lines: what happened, one line for each action, throw and result.
-        numbers: of each line, its number in the text that it was read from.
+        lines: the actions, throws and results, one line each, in the order in which they happened.
+        numbers: for each of ``lines`` its line number in the text, from 1; error messages name it.
     """
 
     game: Game
@@ -57,29 +60,44 @@ class Transcript:
     numbers: tuple[int, ...]
 
     def faces(self) -> list[int]:
-        """All faces, in the order in which they were drawn."""
+        """All faces that were thrown, as integers from 1, in the order in which they were drawn."""
         return [1 + self.game.face_names.index(name) for line in self.lines for name in _thrown(line)]
 
 
 class Recorder(BaseWrapper[str, Observation, int | None]):
-    """An environment that keeps its transcript: play it as usual, then ask for `transcript`."""
+    """A wrapper that records the transcript of each game. Play as usual, then call `transcript`.
+
+    Args:
+        env: an environment with ``illegal_action="raise"``.
+
+    Raises:
+        ValueError: ``env`` has ``illegal_action="terminate"``.
+    """
 
     def __init__(self, env: DiceEnv) -> None:
         if env.illegal_action != "raise":
-            raise ValueError("only games without illegal actions can be told; use illegal_action='raise'")
+            raise ValueError("a transcript cannot hold illegal actions; use illegal_action='raise'")
         super().__init__(env)
-        self._told: list[str] = []
+        self._lines: list[str] = []
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Start a game and its transcript; see `DiceEnv.reset`."""
+        """Start a game and a new transcript. Arguments and errors are those of `DiceEnv.reset`.
+
+        Raises:
+            ValueError: also if the setup of the game throws more dice than a transcript has room for.
+        """
         env, options = self.env, dict(options or {})
         env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * ROOM]})
         start = env.get_state()
-        self._told = []
-        self._tell_throws(None, 0, start)
+        self._lines = []
+        self._record_throws(None, 0, start)
 
     def step(self, action: int | None) -> None:
-        """Carry out an action and tell it; see `DiceEnv.step`."""
+        """Apply an action and record it. Argument and errors are those of `DiceEnv.step`.
+
+        Raises:
+            ValueError: also if a transcript has no room for all dice that were thrown since the last action.
+        """
         env = self.env
         if not env.agents or _is_over(env, env.agent_selection):
             env.step(action)
@@ -88,20 +106,29 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         env.step(action)
         after = env.get_state()
         assert action is not None
-        self._told.append(tell(env, before, agent, int(action)))
-        self._tell_throws(agent, int(before.stream["scripted"][0]), after)
+        self._lines.append(describe_action(env, before, agent, int(action)))
+        self._record_throws(agent, int(before.stream["scripted"][0]), after)
         if _is_over(env, agent):
             scores = ", ".join(f"{name} {points:g}" for name, points in env.scores().items())
             won = name_winners(env.game.rules.winners, after.state[0], env.options_record)
             cut_short = ["cut short by the limit of turns"] if env.truncations[agent] else []
-            self._told += [*cut_short, f"final scores: {scores}", f"won by {won}"]
+            self._lines += [*cut_short, f"final scores: {scores}", f"won by {won}"]
 
     def set_state(self, snapshot: Snapshot) -> None:
-        """Not possible: a transcript has no gaps."""
-        raise ValueError("a recorded game only goes forward; set the state of a clone() instead")
+        """Not supported, because the transcript would have a gap.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "a Recorder cannot set a state, because its transcript would have a gap; set the state of a clone() instead"
+        )
 
     def _with_room(self, snapshot: Snapshot) -> Snapshot:
-        """Have blanks for the faces to come; the snapshot, with them if there were too few."""
+        """Append blank entries to the environment's script if few are left. Return the snapshot with this script.
+
+        The environment writes each random face into the next blank entry.
+        """
         if snapshot.script.shape[1] - int(snapshot.stream["scripted"][0]) >= ROOM // 2:
             return snapshot
         blanks = np.zeros((1, ROOM), SCRIPT)
@@ -109,52 +136,60 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         self.env.set_state(snapshot)
         return snapshot
 
-    def _tell_throws(self, actor: str | None, start: int, after: Snapshot) -> None:
-        """Tell the throws since the script stood at `start`; one of the actor's own belongs to its action."""
+    def _record_throws(self, actor: str | None, start: int, after: Snapshot) -> None:
+        """Record the throws from entry ``start`` of the script on. A throw of ``actor`` joins the line of its action.
+
+        Raises:
+            ValueError: the script is used up, so the environment may have drawn faces without writing them down.
+        """
         end, script = int(after.stream["scripted"][0]), after.script[0]
         if end == len(script):
-            raise ValueError("more dice were thrown than a transcript has room for")
+            raise ValueError("too many dice were thrown between two decisions; a transcript has no room for them")
         for seat, entries in groupby(script[start:end], lambda entry: int(entry["seat"])):
             thrower = self.env.possible_agents[seat]
             faces = " ".join(self.env.game.face_names[entry["face"] - 1] for entry in entries)
             if thrower == actor:
-                self._told[-1] += f", throws {faces}"
+                self._lines[-1] += f", throws {faces}"
             else:
-                self._told.append(f"{thrower} throws {faces}")
+                self._lines.append(f"{thrower} throws {faces}")
             actor = None
 
     def transcript(self) -> Transcript:
-        """The game since the last `reset`, finished or not."""
+        """The transcript of the game since the last `reset`, finished or not."""
         env, options = self.env, self.env.options
-        first = len(options) + 4  # after the id, the number of seats, the options and a blank line
-        numbers = range(first, first + len(self._told))
-        return Transcript(env.game, len(env.possible_agents), options, tuple(self._told), tuple(numbers))
+        first = len(options) + 4  # after the id, the number of players, the options and a blank line
+        numbers = range(first, first + len(self._lines))
+        return Transcript(env.game, len(env.possible_agents), options, tuple(self._lines), tuple(numbers))
 
 
 def _is_over(env: DiceEnv, agent: str) -> bool:
     return env.terminations[agent] or env.truncations[agent]
 
 
-def tell(env: DiceEnv, snapshot: Snapshot, agent: str, action: int) -> str:
-    """An action in a transcript's words, without the throw that follows."""
+def describe_action(env: DiceEnv, snapshot: Snapshot, agent: str, action: int) -> str:
+    """The line of an action in a transcript, without the throw that follows."""
     verb, _, rest = env.game.name_action(snapshot.state[0], env.options_record, action).partition(" ")
     return f"{agent} {verb}s {rest}"
 
 
 def write(transcript: Transcript) -> str:
-    """A transcript as text."""
+    """Write a transcript as text, as shown above. `parse` reads it."""
     settings = {"num_players": transcript.num_players, **transcript.options}
     header = [transcript.game.aec_id, *(f"{name}: {written(value)}" for name, value in settings.items())]
     return "\n".join([*header, "", *transcript.lines]) + "\n"
 
 
 def parse(text: str) -> Transcript:
-    """A transcript from text; a ValueError says which line is wrong. Options that are not named have their default."""
+    """Read a transcript from text, without replaying it. Players and options that the text omits have their default.
+
+    Raises:
+        ValueError: the game, an option, a value or a face is unknown; the message names the line. Or the text is empty.
+    """
     numbered = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     numbered = [(number, line) for number, line in numbered if line and not line.startswith("#")]
     ids = {load_game(name).aec_id: load_game(name) for name in GAMES}
     if not numbered:
-        raise ValueError("the transcript is empty")
+        raise ValueError(f"the transcript is empty; its first line must be a game's id, such as {next(iter(ids))!r}")
     number, line = numbered.pop(0)
     if line not in ids:
         raise ValueError(f"line {number}: {unknown_name('game', line, ids)}")
@@ -165,7 +200,7 @@ def parse(text: str) -> Transcript:
         number, (name, value) = numbered.pop(0)[0], setting.groups()
         try:
             if name == "num_players":
-                num_players = int(value) if value.isdecimal() else value  # refused below
+                num_players = int(value) if value.isdecimal() else value  # make_options refuses a string
             else:
                 options |= game.parse_options({name: value})
             game.make_options(num_players, options)
@@ -185,28 +220,31 @@ def parse(text: str) -> Transcript:
 
 
 def _thrown(line: str) -> list[str]:
-    """The faces thrown, by name."""
+    """The names of the faces that a line says were thrown."""
     found = THROW.search(line)
     return found[1].split() if found else []
 
 
 def replay(transcript: Transcript) -> Recorder:
-    """Play a transcript again with its dice, through the PettingZoo face; the game stands where the transcript ends.
+    """Play a transcript again with its dice, through the PettingZoo API.
+
+    Returns:
+        The recorder, after the last action of the transcript. The game can be continued.
 
     Raises:
-        ValueError: at the first line that does not agree with the rules.
+        ValueError: the transcript and the rules disagree; the message names the first such line.
     """
     game = Recorder(DiceEnv(transcript.game, transcript.num_players, **transcript.options))
     game.reset(seed=0, options={"script": transcript.faces()})
     agreed = 0
     while True:
-        for told in game.transcript().lines[agreed:]:
+        for expected in game.transcript().lines[agreed:]:
             if agreed == len(transcript.lines):
-                raise ValueError(f"the transcript ends before {told!r}")
-            if transcript.lines[agreed] != told:
+                raise ValueError(f"the transcript ends too early; the next line is {expected!r}")
+            if transcript.lines[agreed] != expected:
                 raise ValueError(
                     f"line {transcript.numbers[agreed]}: the transcript says {transcript.lines[agreed]!r}, "
-                    f"the rules say {told!r}"
+                    f"the rules say {expected!r}"
                 )
             agreed += 1
         if agreed == len(transcript.lines):
@@ -214,16 +252,16 @@ def replay(transcript: Transcript) -> Recorder:
         number, line = transcript.numbers[agreed], transcript.lines[agreed]
         if _is_over(game.env, game.env.agent_selection):
             raise ValueError(f"line {number}: {line!r} comes after the end of the game")
-        game.step(_told_action(game.env, number, line))
+        game.step(_find_action(game.env, number, line))
 
 
-def _told_action(env: DiceEnv, number: int, line: str) -> int:
-    """The legal action that a line tells."""
+def _find_action(env: DiceEnv, number: int, line: str) -> int:
+    """The legal action that a line describes; of several with the same words, the one with the lowest number."""
     agent, snapshot = env.agent_selection, env.get_state()
     legal = np.flatnonzero(env.observe(agent)["action_mask"]).tolist()
-    told = {tell(env, snapshot, agent, action): action for action in reversed(legal)}
+    actions = {describe_action(env, snapshot, agent, action): action for action in reversed(legal)}
     words = THROW.sub("", line)
-    if words not in told:
-        nearest = difflib.get_close_matches(words, told, n=1, cutoff=0.0)[0]
-        raise ValueError(f"line {number}: {words!r} is not possible; the nearest that is would be {nearest!r}")
-    return told[words]
+    if words not in actions:
+        nearest = difflib.get_close_matches(words, actions, n=1, cutoff=0.0)[0]
+        raise ValueError(f"line {number}: {words!r} is not a legal action; the most similar one is {nearest!r}")
+    return actions[words]

@@ -1,4 +1,4 @@
-"""One seat of N games side by side, as Gymnasium's vector environment."""
+"""One seat of each of N games, as a Gymnasium vector environment."""
 
 from typing import Any
 
@@ -17,23 +17,33 @@ Floats = NDArray[np.float32]
 
 
 class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
-    """What `SeatEnv` is, N times, as ``gymnasium.make_vec("fivedice/Yum-v0", num_envs=256)`` makes it.
+    """N games of `SeatEnv` in one environment. ``gymnasium.make_vec("fivedice/Yum-v0", num_envs=256)`` makes it.
 
-    ``infos["action_mask"]`` is int8 (N, num_actions). The rows of finished games are marked in ``infos["_score"]``,
-    with ``score``, ``rank`` and ``seat`` as arrays and ``opponents`` as lists of names.
+    All arrays have one row for each game: observations float32 (N, size), rewards float64 (N,), ``terminated`` and
+    ``truncated`` bool (N,). ``infos["action_mask"]`` is int8 (N, num_actions), 1 if legal; all 0 for a finished game.
+
+    If a step ends games, its infos also have the arrays ``"score"`` (float64), ``"rank"``, ``"seat"`` (int64) and
+    ``"opponents"`` (object, lists of names), each of shape (N,), with the values of `SeatEnv`. As in other vector
+    environments, ``infos["_score"]``, ``infos["_rank"]`` and so on, bool (N,), mark the rows that have a value.
 
     Args:
+        num_envs: the number of games N, at least 1.
         game, opponents, seat, num_players, reward, options: as for `SeatEnv`.
-        num_envs: how many games.
-        autoreset_mode: what happens to a finished game, one of Gymnasium's modes or its value:
+        autoreset_mode: what happens to a finished game, as ``gymnasium.vector.AutoresetMode`` or its value. Default:
+            ``"NextStep"``, as in Gymnasium.
 
-            - ``"NextStep"`` (Gymnasium's default): the next step ignores that row's action, starts the next game, and
-              returns its first observation with reward 0.
-            - ``"SameStep"``: the next game starts at once; the last observation of the old one is in
-              ``infos["final_obs"]``, and how it ended in ``infos["final_info"]`` too, where Gymnasium has it.
-            - ``"Disabled"``: nothing, until ``reset(options={"reset_mask": finished})``.
-        copy: whether returned arrays are the caller's to keep. False saves the copying: the next step then
-            overwrites what has changed, so do not write into them.
+            - ``"NextStep"``: the next step ignores the action of this row, starts the next game, and returns its first
+              observation with reward 0.
+            - ``"SameStep"``: the next game starts in the same step, and the observation is its first one. The last
+              observation of the finished game is in ``infos["final_obs"]``, and its score, rank, seat and opponents
+              are also in ``infos["final_info"]``.
+            - ``"Disabled"``: the game stays over until ``reset(options={"reset_mask": finished})``.
+        copy: True: return copies. False: return internal arrays (faster); the next step overwrites them, so do not keep
+            or change them. Default: True.
+
+    Raises:
+        ValueError: an argument is out of range, an option or its value is unknown, or a policy does not exist or cannot
+            play the game.
     """
 
     def __init__(
@@ -52,7 +62,7 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if autoreset_mode not in modes and not isinstance(autoreset_mode, AutoresetMode):
             raise ValueError(f"autoreset_mode={autoreset_mode!r} is not possible; use {' or '.join(map(repr, modes))}")
         if not is_whole(num_envs) or num_envs < 1:
-            raise ValueError(f"num_envs={num_envs!r} is not possible; use a whole number from 1 up")
+            raise ValueError(f"num_envs={num_envs!r} is not possible; use a whole number of at least 1")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": []}
         self.num_envs, self.copy = num_envs, copy
@@ -67,11 +77,20 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Start every game, or those that ``options["reset_mask"]`` (N,) bool names.
+        """Start a game in every row, or in some rows, and play up to the seat's first decision.
 
         Args:
-            seed: one seed for all; row i plays that seed's game i. None goes on with the seed in use.
-            options: ``"reset_mask"``, or ``"script"`` as for `SeatEnv`.
+            seed: a non-negative integer: row i plays game i of this seed. None: each row plays its next game of the
+                current seed; the first reset takes a seed from the operating system.
+            options: ``"script"``: as for `SeatEnv`, the same faces in every row. ``"reset_mask"``: bool (N,), start
+                games only in these rows; not together with a seed, and a script then has no effect.
+
+        Returns:
+            The observations and the infos of all rows.
+
+        Raises:
+            ValueError: the seed or a face is out of range, the mask has a wrong dtype or shape or comes with a seed, or
+                a key is probably misspelled.
         """
         super().reset(seed=seed)
         options = {} if options is None else options
@@ -79,9 +98,11 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if "reset_mask" in options:
             mask = np.asarray(options["reset_mask"])
             if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-                raise ValueError(f"reset_mask is {mask.dtype} {mask.shape}; use bool ({self.num_envs},)")
+                raise ValueError(
+                    f"reset_mask has dtype {mask.dtype} and shape {mask.shape}; use bool and ({self.num_envs},)"
+                )
             if seed is not None:
-                raise ValueError("seed starts every game anew; it cannot go with reset_mask")
+                raise ValueError("a seed starts every game, so it cannot be used with reset_mask; omit one of them")
             self.table.restart(np.flatnonzero(mask))
         else:
             self.table.reset(seed, options.get("script", ()))
@@ -90,10 +111,19 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Carry out an action in each game; see the class for what happens to finished ones.
+        """Apply an action in each game, and play up to the seat's next decision or the end of the game.
+
+        Args:
+            actions: (N,) integers, one legal action for each game. With ``"NextStep"``, the actions of finished games
+                are ignored.
+
+        Returns:
+            The observations, the rewards, terminated, truncated, and the infos.
 
         Raises:
-            ValueError: an action is not legal; no game is changed.
+            ValueError: an action is illegal, the shape or dtype is wrong, or a game is over and must be reset first
+                (``"Disabled"``). No game changes.
+            RuntimeError: `reset` was not called before.
         """
         table, batch = self.table, self.table.batch
         actions = np.asarray(actions)
@@ -145,7 +175,11 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         )
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions, bool (N, num_actions)."""
+        """The legal actions, bool (N, num_actions); all False for a finished game.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
         self.table.require_reset("action_masks")
         return self.table.batch.masks.astype(np.bool_)
 

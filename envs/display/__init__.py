@@ -1,1 +1,1 @@
-"""What people see of a game: words, pictures, and the tables of the pages."""
+"""Games for people: text, pictures, and the tables of the games' pages."""

@@ -1,7 +1,8 @@
-"""The tables of a game's page, made from its declaration: ``python -m fivedice.envs.display.page FILE`` writes them.
+"""The tables of a game's page, made from the game's declaration.
 
-In a Markdown file, the lines ``<!-- tables: yum -->`` and ``<!-- end -->`` enclose the tables of a game. The command
-replaces everything between them. A test fails where a page differs from the code.
+In a Markdown file, the lines ``<!-- tables: yum -->`` and ``<!-- end -->`` enclose the tables of a game.
+``python -m fivedice.envs.display.page FILE ...`` replaces everything between them. A test fails if a page differs from
+the code.
 """
 
 import re
@@ -16,24 +17,25 @@ from fivedice.envs.core.spec import Game
 REWARDS = (
     (
         "win",
-        "at the end: the winners share +1, the losers share -1; all 0 if everyone won",
-        "default with 2 seats or more",
+        "at the end of the game: the winners share +1 and the losers share -1; all get 0 if everyone wins",
+        "default with 2 players or more",
     ),
-    ("score", "own points as they are scored, one for a point", "default with 1 seat"),
-    ("margin", "own points as they are scored, less the mean of the others'", ""),
+    ("score", "at each step: the change of the player's points", "default with 1 player"),
+    ("margin", "at each step: the change of the player's points, minus the mean change of the others' points", ""),
 )
 BLOCK = re.compile(r"(<!-- tables: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def tables(game: Game) -> str:
-    """The tables of observations, actions, rewards and options in Markdown."""
-    seats, options = game.default_players, game.make_options()
+    """The tables of observations, actions, rewards and options in Markdown, for the default options."""
+    players, options = game.default_players, game.make_options()
     layout = game.layout(options)
     parts = [
         f"Ids `{game.aec_id}` (PettingZoo) and `{game.gymnasium_id}` (Gymnasium); {game.min_players} to "
-        f"{game.max_players} seats, {seats} by default; "
-        f"a seat makes at most {game.max_decisions_per_seat} decisions a game.",
-        f"**Observation**, float32 ({layout.size},) with {seats} seats; own seat first, the others in turn order:",
+        f"{game.max_players} players, {players} by default; "
+        f"a player makes at most {game.max_decisions_per_seat} decisions in a game.",
+        f"**Observation**, float32 ({layout.size},) with {players} players; own seat first, then the others in turn "
+        "order:",
         markdown(
             ("at", "field", "shape", "range", "meaning"),
             [
@@ -50,7 +52,7 @@ def tables(game: Game) -> str:
         f"**Actions**, `Discrete({game.num_actions(options)})`:",
         markdown(("action", "meaning"), action_rows(game.action_names(options))),
         "**Rewards**:",
-        markdown(("`reward`", "what a seat is paid", ""), [(f"`{name}`", *rest) for name, *rest in REWARDS]),
+        markdown(("`reward`", "reward of a player", ""), [(f"`{name}`", *rest) for name, *rest in REWARDS]),
         "**Options**:",
         markdown(
             ("option", "values, the default first", "meaning"),
@@ -61,14 +63,23 @@ def tables(game: Game) -> str:
 
 
 def action_rows(action_names: Sequence[str]) -> list[tuple[str, str]]:
-    """One row for each run of actions that begin with the same word, with up to twelve names or three of them."""
+    """One row for each group of consecutive actions whose names start with the same word.
+
+    A row lists all names if there are at most twelve, otherwise the first two and the last one.
+
+    Args:
+        action_names: the names of all actions, in order.
+
+    Returns:
+        For each row the range of actions, such as ``"31-42"``, and the names.
+    """
     rows = []
     for _, run in groupby(enumerate(action_names), lambda entry: entry[1].split()[0]):
         actions = list(run)
         first, last = actions[0][0], actions[-1][0]
         names = [name for _, name in actions]
-        said = ", ".join(names) if len(names) <= 12 else f"{names[0]}, {names[1]}, … {names[-1]}"
-        rows.append((str(first) if first == last else f"{first}-{last}", said))
+        listed = ", ".join(names) if len(names) <= 12 else f"{names[0]}, {names[1]}, … {names[-1]}"
+        rows.append((str(first) if first == last else f"{first}-{last}", listed))
     return rows
 
 
@@ -79,12 +90,12 @@ def markdown(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def with_tables(text: str) -> str:
-    """The Markdown text, with every block of tables replaced by the current one."""
+    """Return the Markdown text with every block of tables replaced by the current one."""
     return BLOCK.sub(lambda block: f"{block[1]}{tables(load_game(block[2]))}{block[3]}", text)
 
 
 def main() -> None:
-    """Update the tables in the files named on the command line."""
+    """Update the tables in the files that are named on the command line."""
     for path in map(Path, sys.argv[1:]):
         path.write_text(with_tables(path.read_text()))
 

@@ -1,6 +1,6 @@
-"""A game's text as a picture, for ``render_mode="rgb_array"``: the same lines, with dice, seats and colours to look at.
+"""Draw a game's text as a picture, for ``render_mode="rgb_array"``: the same lines, with dice and colours.
 
-Drawn by matplotlib (``pip install "fivedice[plot]"``), which is loaded for the first picture, without a display.
+This needs matplotlib (``pip install "fivedice[plot]"``), which is imported with the first picture, but no display.
 """
 
 import importlib.util
@@ -14,26 +14,36 @@ from fivedice.envs.display.words import PICTURES
 
 FONT = "DejaVu Sans Mono"  # comes with matplotlib
 POINTS, DPI = 10.8, 100
-CHARACTER, LINE, MARGIN = 9, 21, 16  # width, height and margin in pixels
-ROOM = 10, 2  # characters and lines that a later text of the game may have more than its first one
+CHARACTER, LINE, MARGIN = 9, 21, 16  # in pixels: width of a character, height of a line, margin of the picture
+ROOM = 10, 2  # extra characters in a line and extra lines, because later texts of a game may be longer than the first
 
 TABLE, INK, PAPER = "#17352b", "#e9e4d4", "#f7f3e8"
 SEATS = ("#ffd166", "#8ecae6", "#ff8fab", "#b8e0a0", "#cdb4f6", "#ffb37c")
-COLOURS = {"R": "#ff7b72", "G": "#7ee787", "P": "#d2a8ff"}  # of the symbols of SET
+COLOURS = {"R": "#ff7b72", "G": "#7ee787", "P": "#d2a8ff"}  # of the symbols of SET Cubed
 WORDS = re.compile(rf"player_(?P<seat>\d)|<(?P<pawn>\d)>|\b\d(?P<colour>[RGP])[OSD]\b|(?P<die>[{''.join(PICTURES)}])")
-PIPS = {1: "4", 2: "08", 3: "048", 4: "0268", 5: "02468", 6: "023568"}  # of nine places, row by row
+PIPS = {1: "4", 2: "08", 3: "048", 4: "0268", 5: "02468", 6: "023568"}  # the dots in a 3 x 3 grid, row by row
 
 
 class Pictures:
-    """Draws the texts of one environment, all in the size that its first one needs."""
+    """Draws the texts of one environment. All pictures have the size that the first text needs.
+
+    Raises:
+        ModuleNotFoundError: matplotlib is not installed.
+    """
 
     def __init__(self) -> None:
         if importlib.util.find_spec("matplotlib") is None:
-            raise ModuleNotFoundError("render_mode='rgb_array' draws with matplotlib: pip install 'fivedice[plot]'")
+            raise ModuleNotFoundError(
+                "render_mode='rgb_array' needs matplotlib; install it with pip install 'fivedice[plot]'"
+            )
         self._size: tuple[int, int] | None = None
 
     def draw(self, text: str) -> NDArray[np.uint8]:
-        """A picture, (height, width, 3) uint8. A text that has grown too large for it is drawn smaller."""
+        """Draw a text. A text that is too large for the size of the first one is scaled down.
+
+        Returns:
+            uint8 (height, width, 3), the picture.
+        """
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -54,7 +64,7 @@ class Pictures:
         return picture
 
     def scale(self, lines: list[str]) -> float:
-        """How large these lines are drawn; less than 1 if they need more room than there is."""
+        """The scale of these lines: 1, or less if they are too large for the picture."""
         if self._size is None:
             return 1.0
         width, height = self._size[0] - 2 * MARGIN, self._size[1] - 2 * MARGIN
@@ -62,7 +72,7 @@ class Pictures:
 
 
 def _draw_line(axes: Any, line: str, x: float, y: float, scale: float) -> None:
-    """Draw one line from `x` on, its middle at `y`."""
+    """Draw one line of text. It starts at ``x`` and is vertically centred at ``y``, both in pixels."""
     plain = WORDS.sub(lambda word: " " * len(word[0]), line)
     words = [(0, plain, INK)]
     for found in WORDS.finditer(line):
@@ -86,7 +96,7 @@ def _draw_line(axes: Any, line: str, x: float, y: float, scale: float) -> None:
 
 
 def _draw_die(axes: Any, face: int, x: float, y: float) -> None:
-    """Draw a die in the place of two characters, its middle at (`x`, `y`)."""
+    """Draw a die, about two characters wide, with its centre at (``x``, ``y``), in pixels."""
     from matplotlib.patches import Circle, FancyBboxPatch
 
     side = 1.6 * CHARACTER

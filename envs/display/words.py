@@ -1,6 +1,6 @@
-"""Words for people: dice, and the choice of which to keep, alike in every game with five dice and three throws.
+"""Dice and keep actions in words, the same for every game with five dice and three throws.
 
-Action ``keep``, from 0 to 30, is a set of slots, bit i for slot i: those dice stay, the others are thrown.
+A keep action is an integer from 0 to 30. Bit i is set if the die in slot i is kept; the other dice are thrown.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ PICTURES = "⚀⚁⚂⚃⚄⚅"
 
 
 def keep_names() -> list[str]:
-    """Each of the 31 actions that keep dice, by slot."""
+    """The names of the 31 keep actions by slots, such as ``"keep slots 1 2"``, in the order of the actions."""
     names = ["keep none"]
     for keep in range(1, KEEP_ALL):
         slots = [str(slot + 1) for slot in range(NUM_DICE) if keep >> slot & 1]
@@ -24,19 +24,37 @@ def keep_names() -> list[str]:
 
 
 def name_keep(dice: Any, keep: int, faces: Sequence[str] = DOTS) -> str:
-    """An action that keeps dice, by the faces that it keeps."""
+    """The name of a keep action by faces, such as ``"keep 5 5 5"``.
+
+    Args:
+        dice: (5,) integers from 1, the face of the die in each slot.
+        keep: the keep action, an integer from 0 to 30.
+        faces: the names of the faces, in order from face 1. Default: ``"1"`` to ``"6"``.
+    """
     kept = [faces[int(die) - 1] for slot, die in enumerate(dice) if keep >> slot & 1]
     return f"keep {' '.join(kept) or 'none'}"
 
 
 def draw_dice(dice: Any, throws_left: int, faces: Sequence[str] | None = None) -> str:
-    """A line that shows five dice, as ``⚀ 1`` or by the names of their faces, and how often they may be thrown."""
+    """A line of text that shows five dice and how many throws are left.
+
+    Args:
+        dice: (5,) integers from 1, the face of the die in each slot.
+        throws_left: how many times the player may still throw in this turn.
+        faces: the names of the faces, in order from face 1. Default: None, dice are shown as ``⚀ 1``.
+    """
     shown = [PICTURES[int(die) - 1] + f" {int(die)}" if faces is None else faces[int(die) - 1] for die in dice]
     return f"Dice  {'  '.join(shown)}    {throws_left} {'throw' if throws_left == 1 else 'throws'} left"
 
 
 def name_winners(winners: Callable[..., None], state: Any, options: Any) -> str:
-    """Those who share the win of a game that is over, as ``player_0 and player_2``; `winners` is the game's verb."""
+    """The winners of a finished game, such as ``"player_0 and player_2"``.
+
+    Args:
+        winners: the function ``winners`` of the game's rules.
+        state: the final state.
+        options: the options record.
+    """
     won = np.zeros(int(options["num_players"]), np.int8)
     winners(state, options, won)
     return " and ".join(f"player_{seat}" for seat in np.flatnonzero(won))

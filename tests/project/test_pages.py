@@ -43,9 +43,9 @@ def test_tables__are_what_the_game_declares(name: str) -> None:
     text = tables(game)
     for said in (
         f"Ids `{game.aec_id}` (PettingZoo) and `{game.gymnasium_id}` (Gymnasium); {game.min_players} to "
-        f"{game.max_players} seats, {game.default_players} by default; "
-        f"a seat makes at most {game.max_decisions_per_seat} decisions",
-        f"**Observation**, float32 ({game.layout(options).size},) with {game.default_players} seats",
+        f"{game.max_players} players, {game.default_players} by default; "
+        f"a player makes at most {game.max_decisions_per_seat} decisions",
+        f"**Observation**, float32 ({game.layout(options).size},) with {game.default_players} players",
         f"**Actions**, `Discrete({game.num_actions(options)})`",
     ):
         assert said in text
@@ -71,7 +71,7 @@ def test_tables__are_what_the_game_declares(name: str) -> None:
         assert len({action.split()[0] for action in run}) == 1
     assert following == game.num_actions(options) == len(names)
     assert [row[0] for row in rewards[1:]] == ["`win`", "`score`", "`margin`"]
-    assert [row[2] for row in rewards[1:]] == ["default with 2 seats or more", "default with 1 seat", ""]
+    assert [row[2] for row in rewards[1:]] == ["default with 2 players or more", "default with 1 player", ""]
     assert chosen[0] == ["option", "values, the default first", "meaning"]
     assert chosen[1:] == [[f"`{option.name}`", option.valid, option.meaning] for option in game.rules.OPTIONS]
 

@@ -1,4 +1,4 @@
-"""The PettingZoo face."""
+"""The PettingZoo API."""
 
 import copy
 import pickle
@@ -143,7 +143,7 @@ def test_unknown_attribute__is_an_ordinary_error() -> None:
 # Observations and masks.
 
 
-def test_observe__mask_is_there_for_everyone_and_empty_but_for_the_mover() -> None:
+def test_observe__every_agent_has_a_mask_that_is_empty_unless_it_is_to_act() -> None:
     env = started(num_players=3)
     generator = np.random.default_rng(0)
     for _ in range(40):
@@ -199,7 +199,7 @@ def test_step__impossible_action_raises_and_changes_nothing(action: Any) -> None
     assert pickle.dumps(env.get_state()) == before
 
 
-def test_step__illegal_action_is_told_in_words_with_the_legal_ones() -> None:
+def test_step__illegal_action_is_named_in_words_with_the_legal_ones() -> None:
     env = yum_v0.env()
     env.reset(seed=0, options={"script": [1, 1, 2, 2, 2]})
     with pytest.raises(
@@ -244,7 +244,7 @@ def test_step__dead_agents_take_none_only_and_then_reset_is_asked_for() -> None:
     for action in (None, 0):
         with pytest.raises(ValueError, match=r"call reset\(\)"):
             env.step(action)
-    with pytest.raises(ValueError, match="nothing left to decide"):
+    with pytest.raises(ValueError, match="the game is over, so there is no decision to make"):
         env.view()
     with pytest.raises(ValueError, match=r"every agent has left; call reset\(\)"):
         env.last()
@@ -355,7 +355,7 @@ def test_terminate__next_games_start_with_the_right_agent() -> None:
 # Seeds and scripts.
 
 
-def test_reset__same_seed_repeats_and_no_seed_goes_on() -> None:
+def test_reset__same_seed_repeats_and_no_seed_plays_the_next_game() -> None:
     env = started(seed=5)
     first = [started_game(env, seed) for seed in (5, None, None, 5, None)]
     assert first[0] == first[3]
@@ -403,7 +403,7 @@ def test_reset__script_gives_the_next_faces_in_slot_order_whoever_throws() -> No
         (0, r"reset\(options=0\) is not possible; use a dict"),
     ],
 )
-def test_reset__bad_option_is_named_and_the_game_goes_on(options: Any, said: str) -> None:
+def test_reset__bad_option_is_named_and_the_game_does_not_change(options: Any, said: str) -> None:
     env = started()
     before = pickle.dumps(env.get_state())
     with pytest.raises(ValueError, match=said):
@@ -465,7 +465,7 @@ def test_set_state__goes_back_and_into_another_environment() -> None:
 
 @pytest.mark.parametrize("settings", [{"num_players": 3}, {"zeros": "free"}, {"reward": "score"}])
 def test_set_state__snapshot_of_other_settings_is_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"the snapshot is of yum_v0 with .*; this is yum_v0 with"):
+    with pytest.raises(ValueError, match=r"the snapshot is from yum_v0 with .*, but this environment is yum_v0 with"):
         started(**settings).set_state(started().get_state())
 
 
@@ -473,7 +473,7 @@ def test_set_state__snapshot_of_other_settings_is_refused(settings: dict[str, An
 def test_set_state__of_what_is_no_snapshot_is_refused(other: Any) -> None:
     env = started()
     before = pickle.dumps(env.get_state())
-    with pytest.raises(ValueError, match=r"is not a snapshot; use what get_state\(\) gives"):
+    with pytest.raises(ValueError, match=r"is not a snapshot; use the return value of get_state\(\)"):
         env.set_state(other)
     assert pickle.dumps(env.get_state()) == before
 
@@ -522,6 +522,6 @@ def test_close__may_be_called_at_any_time() -> None:
 
 def test_reset__a_game_of_no_seed_is_refused() -> None:
     env = started()
-    with pytest.raises(ValueError, match=r"options=\{'game': 5\} names a game of a seed; give reset\(\) the seed, too"):
+    with pytest.raises(ValueError, match=r"options=\{'game': 5\} needs a seed; call reset\(seed=…\)"):
         env.reset(options={"game": 5})
     env.reset(seed=1, options={"game": 5})

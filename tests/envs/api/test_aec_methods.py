@@ -421,7 +421,7 @@ def test_set_state__takes_each_field_or_refuses_it(field: str) -> None:
             == content(snapshot._replace(**{field: changed(getattr(snapshot, field))}))[field]
         )
     else:
-        with pytest.raises(ValueError, match="the snapshot is of"):
+        with pytest.raises(ValueError, match="the snapshot is from"):
             env.set_state(snapshot._replace(**{field: changed(getattr(snapshot, field))}))
 
 
@@ -431,7 +431,7 @@ def test_set_state__records_of_another_form_are_refused(part: str, wrong: Any) -
     env = started()
     snapshot, before = env.get_state(), shown(env)
     found = np.concatenate([getattr(snapshot, part)] * 2) if isinstance(wrong, str) else wrong
-    with pytest.raises(ValueError, match="the snapshot's records are not those of this version"):
+    with pytest.raises(ValueError, match="the snapshot is from a version of the game with other records"):
         env.set_state(snapshot._replace(**{part: found}))
     assert shown(env) == before
 
@@ -542,7 +542,7 @@ def _() -> None:
     env = started(illegal_action="terminate", render_mode="human")
     env.step(-1)
     assert env.terminations == {"player_0": True, "player_1": True}
-    with pytest.raises(ValueError, match="nothing left to decide"):
+    with pytest.raises(ValueError, match="the game is over, so there is no decision to make"):
         env.view()
     env.reset()
     assert env.infos == {"player_0": {}, "player_1": {}}
@@ -609,7 +609,7 @@ def _() -> None:
     unscripted.step(0b11110)
     unscripted.step(0b11110)
     assert env.get_state().stream["drawn"].tolist() == unscripted.get_state().stream["drawn"].tolist()
-    # The generator goes on with the throw that it would have made without the script.
+    # The generator continues with the throw that it would have made without the script.
     unkept = [Counter(game.get_state().state["dice"][0].tolist()) for game in (env, unscripted)]
     assert len((unkept[0] - Counter([6] * 4)) & unkept[1]) == 1
     env.reset(seed=0)
@@ -767,7 +767,7 @@ def _() -> None:
 @case("set_state.snapshot")
 def _() -> None:
     env, other = started(seed=1), started(JUNIOR)
-    with pytest.raises(ValueError, match=r"the snapshot is of yum_v0 with .*; this is yahtzee_jr_v0 with"):
+    with pytest.raises(ValueError, match=r"the snapshot is from yum_v0 .*, but this environment is yahtzee_jr_v0 with"):
         other.set_state(env.get_state())
     spoiled = started(illegal_action="terminate")
     spoiled.step(-1)

@@ -1,4 +1,4 @@
-"""The same games through every face are the same games, whether compiled, bounds-checked or plain Python.
+"""The same games through every API are the same games, whether compiled, bounds-checked or plain Python.
 
 Run as a program, this file prints a digest of all that the faces showed; the test compares the digests of three ways of
 running it. Under NUMBA_DISABLE_JIT the rules, the batch and the AEC environment are all plain Python.
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What a face shows between two actions, as bytes: equal means equal to the last bit."""
+    """What an API shows between two actions, as bytes: equal means equal to the last bit."""
 
     state: bytes
     mover: int
@@ -66,7 +66,7 @@ def cases(game: Game) -> Iterator[Case]:
 
 
 class Chooser:
-    """Picks the same legal actions in the same game, whichever face asks."""
+    """Picks the same legal actions in the same game, whichever API asks."""
 
     def __init__(self, row: int, episode: int) -> None:
         self.generator = np.random.default_rng([SEED, row, episode])

@@ -1,4 +1,4 @@
-"""A game that its limit of turns cuts short, through every face: truncated, not terminated, and paid all the same."""
+"""A game that is cut short by its limit of turns, through every API: truncated, and paid like a finished game."""
 
 import copy
 import io
@@ -38,7 +38,7 @@ def expected(points: np.ndarray, seat: int) -> float:
     return 1 / won.sum() if won[seat] else -1 / (~won).sum()
 
 
-def test_batch__tells_a_cut_from_an_end() -> None:
+def test_batch__distinguishes_a_cut_from_an_end() -> None:
     batch = Batch(GAME, 40, max_turns=60)
     batch.reset(seed=1)
     greedy, ended = load("greedy"), []

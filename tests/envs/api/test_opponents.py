@@ -405,17 +405,17 @@ def test_vector_env__plays_the_plain_games(case: Case, mode: AutoresetMode) -> N
 
 
 def compare_ends(infos: dict[str, Any], over: Array, ends: list[Any], mode: AutoresetMode) -> None:
-    """What a vector environment tells of the rows whose games are over, and nothing of the others."""
+    """What a vector environment reports for the rows whose games are over, and nothing for the others."""
     if not ends:
         assert infos == {}
         return
-    told = {
+    reported = {
         "score": [game.points[game.seat] for game in ends],
         "rank": [game.rank for game in ends],
         "seat": [game.seat for game in ends],
         "opponents": [game.opponents for game in ends],
     }
-    names = set(told) | {f"_{name}" for name in told}
+    names = set(reported) | {f"_{name}" for name in reported}
     if mode is AutoresetMode.SAME_STEP:
         assert set(infos) == names | {"final_obs", "_final_obs", "final_info", "_final_info"}
         assert [seen.tobytes() for seen in infos["final_obs"][over]] == [game.last.tobytes() for game in ends]
@@ -424,7 +424,7 @@ def compare_ends(infos: dict[str, Any], over: Array, ends: list[Any], mode: Auto
         assert set(infos["final_info"]) == names
     for held in [infos, infos["final_info"]] if mode is AutoresetMode.SAME_STEP else [infos]:
         assert names <= set(held)
-        for name, values in told.items():
+        for name, values in reported.items():
             assert held[f"_{name}"].tolist() == over.tolist()
             assert held[name][over].tolist() == values
             assert not held[name][~over].any()
@@ -546,11 +546,11 @@ def random_actions(masks: Array, *seed: int) -> NDArray[np.int64]:
 
 def test_seating__is_dealt_from_numbers_of_its_own() -> None:
     """Each seat of each row and game has a number that nothing else uses, in turn order after the learner."""
-    told: list[Array] = []
+    reported: list[Array] = []
 
     class Noted(Dealt):
         def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-            told.append(uniforms.copy())
+            reported.append(uniforms.copy())
             return super().assign(uniforms)
 
     for seat in ("random", 0):
@@ -559,12 +559,12 @@ def test_seating__is_dealt_from_numbers_of_its_own() -> None:
         table.restart(np.array([3, 1]))
         first = int(seat == "random")
         deals = [[(row, 0) for row in range(4)], [(3, 1), (1, 1)]]
-        for uniforms, dealt in zip(told, deals, strict=True):
+        for uniforms, dealt in zip(reported, deals, strict=True):
             expected = [[uniform(9, *game, SEATING, first + draw) for draw in range(3)] for game in dealt]
             assert uniforms.tolist() == expected
         seats = [int(uniform(9, row, int(row in (1, 3)), SEATING, 0) * 4) for row in range(4)]
         assert table.seats.tolist() == (seats if seat == "random" else [0] * 4)
-        told.clear()
+        reported.clear()
 
 
 def chi_square(table: Array) -> float:
@@ -644,12 +644,12 @@ def test_opponents__are_asked_only_where_they_are_to_move() -> None:
     env.reset()
     for step in range(15):
         env.step(random_actions(env.action_masks(), step))
-    assert {name: {seat for seat, _ in told} for name, told in asked.items()} == {
+    assert {name: {seat for seat, _ in reported} for name, reported in asked.items()} == {
         "left": {2},
         "middle": {3},
         "right": {0},
     }
-    sizes = [size for told in asked.values() for _, size in told]
+    sizes = [size for reported in asked.values() for _, size in reported]
     assert np.mean(sizes) > 10  # in batches
 
 
@@ -776,7 +776,7 @@ def test_pay__is_the_gain_the_lead_or_the_win(num_players: int) -> None:
 # Keywords
 
 
-Faces = type[SeatEnv] | type[SeatVectorEnv] | type[SeatVecEnv] | type[Table]
+Apis = type[SeatEnv] | type[SeatVectorEnv] | type[SeatVecEnv] | type[Table]
 
 # For each keyword: another value than the default below, and what must then hold.
 ANOTHER: dict[str, tuple[Any, Callable[[Any], bool]]] = {
@@ -807,9 +807,9 @@ NEEDED = {  # what else must be there
 OTHER_GAME = {"canonical_form": "yahtzee_jr", "prior_span": "showdown_yahtzee"}
 OTHER_GAME |= dict.fromkeys(("prior_keep_span", "prior_features"), "showdown_yahtzee")
 KEYWORDS = [
-    (face, keyword)
-    for face in (SeatEnv, SeatVectorEnv, SeatVecEnv, Table)
-    for keyword, parameter in inspect.signature(face).parameters.items()
+    (api, keyword)
+    for api in (SeatEnv, SeatVectorEnv, SeatVecEnv, Table)
+    for keyword, parameter in inspect.signature(api).parameters.items()
     if parameter.kind is not inspect.Parameter.VAR_KEYWORD
 ]
 
@@ -818,13 +818,13 @@ def at(env: Any) -> Table:
     return env if isinstance(env, Table) else env.table
 
 
-def make(face: Faces, settings: dict[str, Any]) -> Any:
-    count = {SeatEnv: {}, Table: {"num_games": 4}}.get(face, {"num_envs": 4})
+def make(api: Apis, settings: dict[str, Any]) -> Any:
+    count = {SeatEnv: {}, Table: {"num_games": 4}}.get(api, {"num_envs": 4})
     settings = {"game": "yum"} | USUAL | count | settings
-    if face is Table and isinstance(settings["game"], str):
+    if api is Table and isinstance(settings["game"], str):
         settings["game"] = load_game(settings["game"])
-    env = face(**settings)
-    if face is SeatVecEnv:
+    env = api(**settings)
+    if api is SeatVecEnv:
         env.seed(3)
         env.reset()
     else:
@@ -860,25 +860,25 @@ def shown_by(env: Any) -> tuple[Any, ...]:
     return tuple(shown)
 
 
-@pytest.mark.parametrize(("face", "keyword"), KEYWORDS, ids=lambda value: getattr(value, "__name__", value))
-def test_keywords__have_their_effect(face: Faces, keyword: str) -> None:
-    assert keyword in ANOTHER, f"{face.__name__} takes {keyword}, which has no case here: add one to ANOTHER"
+@pytest.mark.parametrize(("api", "keyword"), KEYWORDS, ids=lambda value: getattr(value, "__name__", value))
+def test_keywords__have_their_effect(api: Apis, keyword: str) -> None:
+    assert keyword in ANOTHER, f"{api.__name__} takes {keyword}, which has no case here: add one to ANOTHER"
     value, holds = ANOTHER[keyword]
     needed = {"game": OTHER_GAME[keyword]} if keyword in OTHER_GAME else {}
     needed |= NEEDED.get(keyword, {})
-    with_it, without = make(face, needed | {keyword: value}), make(face, needed)
+    with_it, without = make(api, needed | {keyword: value}), make(api, needed)
     assert holds(with_it)
     assert not holds(without)
     assert shown_by(with_it) != shown_by(without)
 
 
-@pytest.mark.parametrize("face", [SeatEnv, SeatVectorEnv, SeatVecEnv, Table])
+@pytest.mark.parametrize("api", [SeatEnv, SeatVectorEnv, SeatVecEnv, Table])
 @pytest.mark.parametrize("name", GAMES)
-def test_options__reach_the_rules(face: Faces, name: str) -> None:
+def test_options__reach_the_rules(api: Apis, name: str) -> None:
     game = load_game(name)
     for option in game.rules.OPTIONS:
         chosen = {option.name: option.samples[-1]}
-        env = make(face, {"game": game, "num_players": 2} | chosen)
+        env = make(api, {"game": game, "num_players": 2} | chosen)
         assert at(env).batch.options == game.make_options(2, chosen) != game.make_options(2)
 
 
@@ -978,20 +978,20 @@ def test_vec_env__shows_its_base_beside_each_decision_and_none_at_the_end(
     assert ends > 3
 
 
-def test_canonical_form__what_is_legal_is_told_of_the_row_that_is_wrong() -> None:
+def test_canonical_form__the_legal_actions_of_the_wrong_row_are_named() -> None:
     game, env = load_game("yahtzee_jr"), SeatVecEnv("yahtzee_jr", 8, canonical_form=True, seat=0)
     env.seed(1)
     env.reset()
     for step in range(4):
         env.step(random_actions(env.action_masks(), step))
     batch, plain = env.table.batch, PlainSeat(Case("yahtzee_jr", 2, "win", 0, canonical=True), 0)
-    named, told_apart = env.action_masks().argmax(axis=1), 0
+    named, distinguished = env.action_masks().argmax(axis=1), 0
     for row in range(8):
         _, mask, actions = plain.seen(batch.states[row], 0)
         legal = np.flatnonzero(mask)
         words = [game.name_action(batch.states[row], batch.options, int(actions[action])) for action in legal]
         others = [game.name_action(batch.states[row], batch.options, int(action)) for action in legal]
-        told_apart += words != others and mask.tobytes() != batch.masks[row].tobytes()
+        distinguished += words != others and mask.tobytes() != batch.masks[row].tobytes()
         wrong = int(np.flatnonzero(mask == 0)[-1])
         said = ", ".join(f"{action} ({word})" for action, word in zip(legal, words, strict=True))
         with pytest.raises(ValueError, match=f"game {row}: ") as refused:
@@ -999,4 +999,4 @@ def test_canonical_form__what_is_legal_is_told_of_the_row_that_is_wrong() -> Non
         assert f"action {wrong} is not legal in the canonical form that is shown; legal are {said}. " in str(
             refused.value
         )
-    assert told_apart > 2
+    assert distinguished > 2

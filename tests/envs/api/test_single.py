@@ -24,6 +24,7 @@ from fivedice.envs.core.view import View
 
 YUM = "fivedice/Yum-v0"
 FIRST_FILL = 31  # of Yum's actions; those before it keep dice
+TWO_OTHERS = "but there are 2 other seats; name one for each, or one for all without a list"
 
 
 class Last:
@@ -155,7 +156,7 @@ def test_step__what_is_no_integer_is_refused_and_changes_nothing(action: Any) ->
     env = SeatEnv("yum", opponents="random")
     env.reset(seed=1)
     before = env.table.batch.states.copy()
-    with pytest.raises(ValueError, match=r"^(action .* is not one integer$|actions have .* use one integer)"):
+    with pytest.raises(ValueError, match=r"^(action .* is not a single integer$|actions have .* use one integer)"):
         env.step(action)
     assert env.table.batch.states == before
 
@@ -163,20 +164,31 @@ def test_step__what_is_no_integer_is_refused_and_changes_nothing(action: Any) ->
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"opponents": ["random"]}, "opponents lists 1 policies for 2 other seats"),
-        ({"opponents": ["random", "greedy", "random"]}, "opponents lists 3 policies for 2 other seats"),
-        ({"opponents": ["random", "greedy"], "num_players": 2}, "opponents lists 2 policies for 1 other seat; give"),
+        ({"opponents": ["random"]}, f"You named 1 opponent, {TWO_OTHERS}, or use num_players=2"),
+        (
+            {"opponents": ["random", "greedy", "random"]},
+            f"You named 3 opponents, {TWO_OTHERS}, or use num_players=4",
+        ),
+        (
+            {"opponents": ["random", "greedy"], "num_players": 2},
+            "You named 2 opponents, but there is only 1 other seat; name one, or use num_players=3",
+        ),
+        (
+            {"opponents": ["random"], "num_players": 1},
+            "You named 1 opponent, but there is no other seat; use opponents=[], or use num_players=2",
+        ),
+        ({"opponents": ["random"] * 6}, f"You named 6 opponents, {TWO_OTHERS}"),
         ({"opponents": "gredy"}, "'gredy' is not a policy; use 'random', 'greedy'"),
         ({"opponents": ["random", None]}, "None is not a policy; use a name, a checkpoint's path, or an object"),
         ({"opponents": None}, "None is not a policy"),
         ({"opponents": 3}, "3 is not a policy"),
         ({"opponents": Path("none.safetensors")}, "the file none.safetensors does not exist"),
-        ({"seat": 3}, "seat=3 is not at this table; use 0 to 2 or 'random'"),
-        ({"seat": -1}, "seat=-1 is not at this table"),
-        ({"seat": 0.5}, "seat=0.5 is not at this table"),
-        ({"seat": True}, "seat=True is not at this table"),
-        ({"seat": "first"}, "seat='first' is not at this table"),
-        ({"seat": None}, "seat=None is not at this table"),
+        ({"seat": 3}, "seat=3 does not exist in a game with 3 players; use 0 to 2 or 'random'"),
+        ({"seat": -1}, "seat=-1 does not exist in a game with 3 players"),
+        ({"seat": 0.5}, "seat=0.5 does not exist in a game with 3 players"),
+        ({"seat": True}, "seat=True does not exist in a game with 3 players"),
+        ({"seat": "first"}, "seat='first' does not exist in a game with 3 players"),
+        ({"seat": None}, "seat=None does not exist in a game with 3 players"),
         ({"reward": "wins"}, "reward='wins' is unknown; use 'win' or 'score' or 'margin'"),
         ({"num_players": 7}, "num_players=7 is not possible: Yum is for 1 to 6 players"),
         ({"zero": "free"}, "'zero' is not a known option of Yum; did you mean 'zeros'?"),
@@ -331,9 +343,9 @@ def test_disabled__asks_for_the_reset() -> None:
     assert env.table.batch.states[0] == first
     assert env.table.batch.states[1] != second
     for mask in (np.array([1, 0]), np.array([True]), np.array([[True, False]])):
-        with pytest.raises(ValueError, match=r"^reset_mask is .*; use bool \(2,\)$"):
+        with pytest.raises(ValueError, match=r"^reset_mask has dtype .* and shape .*; use bool and \(2,\)$"):
             env.reset(options={"reset_mask": mask})
-    with pytest.raises(ValueError, match="it cannot go with reset_mask"):
+    with pytest.raises(ValueError, match="it cannot be used with reset_mask"):
         env.reset(seed=1, options={"reset_mask": np.array([True, True])})
 
 
@@ -392,7 +404,7 @@ def test_opponents__that_answer_in_another_form_are_named() -> None:
             return int(view.masks[0].argmax())
 
     env = SeatEnv("yum", opponents=Careless(), seat=1)
-    with pytest.raises(ValueError, match=r"the policy 'careless' answered .* must return one integer for each"):
+    with pytest.raises(ValueError, match=r"the policy 'careless' returned dtype .* must return one integer for each"):
         env.reset(seed=1)
 
 
@@ -418,7 +430,7 @@ def test_seat_env__shows_nothing_before_the_first_game() -> None:
 
 
 def test_vector_env__wrong_settings_are_named() -> None:
-    with pytest.raises(ValueError, match="num_envs=0 is not possible; use a whole number from 1 up"):
+    with pytest.raises(ValueError, match="num_envs=0 is not possible; use a whole number of at least 1"):
         SeatVectorEnv(0, "yum")
     with pytest.raises(ValueError, match="autoreset_mode='x' is not possible; use 'NextStep' or 'SameStep' or"):
         SeatVectorEnv(2, "yum", autoreset_mode="x")

@@ -66,7 +66,7 @@ def test_golden__roll_off_is_paid_to_its_winner() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "instead", "said"),
+    ("written", "instead", "said"),
     [
         ("player_0 throws Mickey Minnie", "player_1 throws Mickey Minnie", "the rules say 'player_0 throws Mickey"),
         ("Goofy Goofy Clubhouse Daisy", "Goofy Goofy Goofy Daisy", "the rules say 'player_0 throws"),  # tied again
@@ -75,11 +75,11 @@ def test_golden__roll_off_is_paid_to_its_winner() -> None:
         ("won by player_1", "won by player_0", "line 50: .* the rules say 'won by player_1'"),
     ],
 )
-def test_golden__roll_off_must_be_told_as_it_went(told: str, instead: str, said: str) -> None:
+def test_golden__roll_off_must_be_written_as_it_happened(written: str, instead: str, said: str) -> None:
     text = (GOLDEN / "yahtzee_jr-roll-off.txt").read_text()
-    assert text.count(told) == 1
+    assert text.count(written) == 1
     with pytest.raises(ValueError, match=said):
-        replay(parse(text.replace(told, instead)))
+        replay(parse(text.replace(written, instead)))
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -114,7 +114,7 @@ def test_recorder__shows_the_dice_that_fall_without_it(name: str) -> None:
     assert recorded.env.get_state().state.tobytes() == plain.get_state().state.tobytes()
 
 
-def test_recorder__tells_the_script_it_is_given() -> None:
+def test_recorder__records_the_script_it_is_given() -> None:
     game = record("yum")
     game.reset(seed=0, options={"script": [2, 3, 3, 5, 6, 1, 3, 6]})
     game.step(0b00110)
@@ -127,21 +127,21 @@ def test_recorder__tells_the_script_it_is_given() -> None:
     assert game.transcript().lines[3].startswith("player_1 throws ")
 
 
-def test_recorder__illegal_action_is_not_told() -> None:
+def test_recorder__illegal_action_is_not_recorded() -> None:
     game = record("yum")
     game.reset(seed=1)
-    told = game.transcript()
+    written = game.transcript()
     with pytest.raises(ValueError, match="not legal"):
         game.step(1000)
-    assert game.transcript() == told
+    assert game.transcript() == written
 
 
-def test_recorder__refuses_what_it_cannot_tell() -> None:
-    with pytest.raises(ValueError, match="use illegal_action='raise'"):
+def test_recorder__refuses_what_it_cannot_record() -> None:
+    with pytest.raises(ValueError, match="a transcript cannot hold illegal actions; use illegal_action='raise'"):
         Recorder(DiceEnv(load_game("yum"), illegal_action="terminate"))
     game = record("yum")
     game.reset(seed=1)
-    with pytest.raises(ValueError, match="only goes forward"):
+    with pytest.raises(ValueError, match="a Recorder cannot set a state, because its transcript would have a gap"):
         game.set_state(game.env.get_state())
 
 
@@ -154,14 +154,14 @@ def test_recorder__refuses_what_it_cannot_tell() -> None:
         (5, "high_low: both", "line 5: high_low='both' is not possible"),
         (11, "player_0 keeps 3 3, throws 1 3 7", r"line 11: '7' is not a known face; known are '1', .* '6'"),
         (11, "player_0 keeps 3 3, throws 1 3", "line 11: .* says 'player_0 keeps 3 3, throws 1 3', the rules say"),
-        (11, "player_0 keeps 3 4, throws 1 3 6", "line 11: 'player_0 keeps 3 4' is not possible; the nearest"),
-        (11, "player_1 keeps 3 3, throws 1 3 6", "line 11: 'player_1 keeps 3 3' is not possible"),
-        (13, "player_0 fills Threes: 6", "line 13: .* not possible; the nearest .* 'player_0 fills Threes: 9'"),
+        (11, "player_0 keeps 3 4, throws 1 3 6", "line 11: 'player_0 keeps 3 4' is not a legal action; the most"),
+        (11, "player_1 keeps 3 3, throws 1 3 6", "line 11: 'player_1 keeps 3 3' is not a legal action"),
+        (13, "player_0 fills Threes: 6", "line 13: .* the most similar one is 'player_0 fills Threes: 9'"),
         (14, "player_0 throws 1 1 2 5 5", "line 14: .* the rules say 'player_1 throws 1 1 2 5 5'"),
         (14, "", "line 15: .* the rules say 'player_1 throws 5 4 1 6 6'"),
         (-2, "final scores: player_0 152, player_1 153", "line 85: .* the rules say 'final scores: .* player_1 152'"),
         (-1, "won by player_1", "line 86: .* the rules say 'won by player_0 and player_1'"),
-        (-1, "", "the transcript ends before 'won by player_0 and player_1'"),
+        (-1, "", "the transcript ends too early; the next line is 'won by player_0 and player_1'"),
     ],
 )
 def test_replay__names_the_first_line_that_disagrees(line: int, replaced: str, said: str) -> None:
@@ -178,7 +178,7 @@ def test_replay__nothing_comes_after_the_end() -> None:
 
 
 def test_parse__empty_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(ValueError, match="empty; its first line must be a game's id, such as 'fivedice/set_cubed-v0'"):
         parse("# nothing but a comment\n")
 
 
@@ -204,7 +204,7 @@ SETTINGS: list[tuple[str, int, dict[str, Any]]] = [
 ]
 
 
-def told_lines(env: DiceEnv, seed: int) -> tuple[list[str], list[int]]:
+def expected_lines(env: DiceEnv, seed: int) -> tuple[list[str], list[int]]:
     """The lines of a game played at random, from the script that it fills in; and all faces in the order drawn."""
     env.reset(seed=seed, options={"script": [BLANK] * 4000})
     generator, lines, used = np.random.default_rng(seed), list[str](), 0
@@ -240,10 +240,10 @@ def told_lines(env: DiceEnv, seed: int) -> tuple[list[str], list[int]]:
 
 
 @pytest.mark.parametrize(("name", "num_players", "options"), SETTINGS, ids=str)
-def test_lines__tell_who_did_what_and_what_was_thrown(name: str, num_players: int, options: dict[str, Any]) -> None:
+def test_lines__say_who_did_what_and_what_was_thrown(name: str, num_players: int, options: dict[str, Any]) -> None:
     game, seed = load_game(name), num_players + 7
     transcript = play(record(name, num_players, **options), seed)
-    lines, faces = told_lines(DiceEnv(game, num_players, **options), seed)
+    lines, faces = expected_lines(DiceEnv(game, num_players, **options), seed)
     assert list(transcript.lines) == lines
     assert transcript.faces() == faces
     defaults = {option.name: option.samples[0] for option in game.rules.OPTIONS}
@@ -296,36 +296,36 @@ def test_replay__gives_the_game_itself(name: str, num_players: int, options: dic
 def alterations(lines: list[str], place: int) -> dict[str, list[str]]:
     """The lines with one of them altered, by what was done to it."""
     line, before, after = lines[place], lines[:place], lines[place + 1 :]
-    told: dict[str, list[str]] = {
+    variants: dict[str, list[str]] = {
         "lost": [],
         "twice": [line, line],
         "another word": [line.replace(" ", " perhaps ", 1)],
     }
     if after and after[0] != line:
-        told["swapped with the next"] = [after[0], line]
+        variants["swapped with the next"] = [after[0], line]
     for seat, other in (("player_0", "player_1"), ("player_1", "player_0")):
         if seat in line:
-            told[f"{other} for {seat}"] = [line.replace(seat, other, 1)]
+            variants[f"{other} for {seat}"] = [line.replace(seat, other, 1)]
     if points := re.search(r": (\d+)|player_\d (\d+)$", line):
         digits = points[1] or points[2]
-        told["another number"] = [f"{line[: points.end() - len(digits)]}{int(digits) + 1}{line[points.end() :]}"]
+        variants["another number"] = [f"{line[: points.end() - len(digits)]}{int(digits) + 1}{line[points.end() :]}"]
     if " throws " in line:
-        told["a face more"] = [f"{line} 1"]
-        told["a face less"] = [line.rpartition(" ")[0]]
+        variants["a face more"] = [f"{line} 1"]
+        variants["a face less"] = [line.rpartition(" ")[0]]
     return {
         kind: [*before, *instead, *(after[1:] if kind.startswith("swapped") else after)]
-        for kind, instead in told.items()
+        for kind, instead in variants.items()
     }
 
 
 def is_refused(altered: Transcript) -> bool:
-    """Whether a transcript is refused; if not, what it tells is what happens when it is played."""
+    """Whether a transcript is refused; if not, its lines are those of the game that it replays."""
     said = ""
     try:
         assert replay(parse(write(altered))).transcript().lines == altered.lines
     except ValueError as error:
         said = str(error)
-    assert re.match(r"line \d+: |the transcript ends before '|$", said)
+    assert re.match(r"line \d+: |the transcript ends too early; the next line is '|$", said)
     return said != ""
 
 
@@ -364,7 +364,7 @@ def test_parse__counts_lines_of_the_text_and_skips_comments_and_blanks() -> None
     assert transcript.numbers == (9, 11)
     assert (transcript.num_players, transcript.options["zeros"]) == (3, "free")
     with pytest.raises(
-        ValueError, match="line 11: 'player_0 fills Ones: 3' is not possible; the nearest that is would be"
+        ValueError, match="line 11: 'player_0 fills Ones: 3' is not a legal action; the most similar one is"
     ):
         replay(parse(text.replace("Ones: 2", "Ones: 3")))
 
@@ -385,7 +385,7 @@ def test_recorder__finds_room_in_a_game_that_draws_much() -> None:
     transcript = play(game, seed=2)
     assert len(transcript.faces()) > ROOM
     assert play(game, seed=2) == transcript  # reset starts the transcript anew
-    lines, faces = told_lines(plain, 2)
+    lines, faces = expected_lines(plain, 2)
     assert (list(transcript.lines), transcript.faces()) == (lines, faces)
 
 
@@ -476,4 +476,5 @@ def test_recorder__refuses_a_game_that_may_have_drawn_more_than_it_has_room_for(
         game.reset(seed=1)
     except ValueError as error:
         said = str(error)
-    assert said == ("" if is_enough else "more dice were thrown than a transcript has room for")
+    refusal = "too many dice were thrown between two decisions; a transcript has no room for them"
+    assert said == ("" if is_enough else refusal)
