@@ -31,6 +31,8 @@ def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentColle
         argument = arguments.get(option, None)
         if argument is not None and argument.tokens:
             path = file_of(argument.tokens[-1].value)
+            if option == "--resume" and path.parent.is_file():
+                raise ValueError(f"--resume: {path.parent} is a file; name the folder of the run, {path.parent.parent}")
             if not path.is_file():
                 if option == "--resume" and arguments["--config"].tokens:
                     continue  # nothing has begun there, and the settings are those of --config
@@ -136,7 +138,11 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal without ± must not stop a training run
     try:
         app(sys.argv[1:])
-    except (ValueError, OSError, MemoryError) as error:
+    except OSError as error:
+        where = f"{error.filename} cannot be used: " if error.filename else ""
+        _complain(f"fivedice: {where}{error.strerror or error}")
+        sys.exit(2)
+    except (ValueError, MemoryError) as error:
         _complain(f"fivedice: {error}")
         sys.exit(2)
     except ModuleNotFoundError as error:

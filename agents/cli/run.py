@@ -58,7 +58,7 @@ class Bar:
         self._progress = Progress(
             TextColumn("{task.description}"), *columns, console=console, disable=not console.is_terminal
         )
-        self._task = self._progress.add_task("compiling the rules", total=total)
+        self._task = self._progress.add_task("starting", total=total)
 
     def __enter__(self) -> "Bar":
         self._progress.start()

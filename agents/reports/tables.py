@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,12 +174,14 @@ def check_picture(file: Path) -> None:
     """Check that a plot can be drawn, before any game is played for it.
 
     Raises:
-        ValueError: the format is unknown, the folder does not exist, or matplotlib is missing.
+        ValueError: the format is unknown, the folder does not exist or is not writable, or matplotlib is missing.
     """
     if file.suffix not in PICTURES:
         raise ValueError(f"{file} has an unknown picture format; use a name that ends in {', '.join(PICTURES)}")
     if not file.absolute().parent.is_dir():
         raise ValueError(f"the folder {file.absolute().parent} for {file.name} does not exist; create it first")
+    if not os.access(file.absolute().parent, os.W_OK) or file.is_dir():
+        raise ValueError(f"{file} cannot be written; choose another place")
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("plots need matplotlib: pip install 'fivedice[plot]'")
 

@@ -118,6 +118,11 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
                     f"{folder} has made {training.steps:,} decisions already, more than "
                     f"total_timesteps={config.total_timesteps}; use more to continue"
                 )
+            made = f"{training.steps:,} decisions"
+            if training.is_finished:
+                reporter.note(f"the run has ended after {made}; a greater --total-timesteps continues it")
+            else:
+                reporter.note(f"the run continues after {made}")
         write_settings(config, folder)
         reporter.started(training)
         training.learn()

@@ -108,7 +108,7 @@ def load_policy(policy: str | Path | Policy) -> Policy:
     """
     if isinstance(policy, (str, Path)):
         # The environments do not depend on the package of the policies, so import it only if a name is given.
-        policy = importlib.import_module("fivedice.agents").load(policy)
+        policy = importlib.import_module("fivedice.agents.policies.registry").load(policy)
     if not isinstance(policy, Policy):
         raise ValueError(
             f"{policy!r} is not a policy; use a name, a checkpoint's path, or an object with a name and act(view)"

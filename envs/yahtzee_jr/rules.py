@@ -1,7 +1,9 @@
-"""The rules of Mickey Mouse Clubhouse Yahtzee Jr. (2007), for one game, in the order of the rule sheet.
+"""The rules of Mickey Mouse Clubhouse Yahtzee Jr. (2007), for one game. They define the game; the page explains them.
 
-The page beside this file explains them in words. `lookup` has fast versions of some of these functions; the tests
-compare each with the one here.
+`lookup` has fast versions of some of these functions, and games run those. The tests compare them with the functions
+here for all throws and boards, so a change of a rule is made here first, then there.
+
+The parts: the state and the actions, legal actions, a step of the game, its end, ties.
 """
 
 from typing import Any
@@ -60,7 +62,9 @@ def current_player(state: Any) -> int:
 @kernel(inline=True)
 def turns(options: Any) -> int:
     """How many turns each player has: 5 for one or two players, 4 for three, 3 for four."""
-    return min(5, 7 - int(options["num_players"]))
+    if options["num_players"] <= 2:
+        return 5
+    return 4 if options["num_players"] == 3 else 3
 
 
 @kernel
@@ -76,9 +80,11 @@ def least_showing(dice: Dice, own: NDArray[np.int8], throws_left: int, options: 
     for character in range(NUM_CHARACTERS):
         if own[character] == OPEN:
             most = max(most, showing(dice, character))
-    if most == 0 and throws_left == 0:
-        return 0  # a token may score nothing only after the third throw, and only if no open character shows
-    return max(1, most) if options["must_score_most"] else 1
+    if most == 0:
+        # No open character shows. The player must throw again (no token has one die or more) or, after the third
+        # throw, place a token that scores nothing.
+        return 0 if throws_left == 0 else 1
+    return most if options["must_score_most"] else 1
 
 
 @kernel
@@ -133,7 +139,7 @@ def is_terminal(state: Any, options: Any) -> bool:
     for character in range(NUM_CHARACTERS):
         if state["tokens"][player, character] != OPEN:
             placed += 1
-    is_last_seat = player == options["num_players"] - 1
+    is_last_seat = player == options["num_players"] - 1  # the last seat has the last turn
     return bool(is_last_seat and placed == turns(options))
 
 

@@ -1,7 +1,9 @@
-"""The rules of Yum (Parker Brothers), for one game, in the order of the rule sheet.
+"""The rules of Yum (Parker Brothers), for one game. They define the game; the page beside this file explains them.
 
-The page beside this file explains them in words. `lookup` has fast versions of some of these functions; the tests
-compare each with the one here.
+`lookup` has fast versions of some of these functions, and games run those. The tests compare them with the functions
+here for all throws and cards, so a change of a rule is made here first, then there.
+
+The parts: the state and the actions, points, legal actions, a step of the game, its end.
 """
 
 from typing import Any
@@ -44,7 +46,8 @@ BOXES = (
 NUM_BOXES = 12
 SIXES, LOW_STRAIGHT, HIGH_STRAIGHT, LOW, HIGH, FULL_HOUSE, YUM = 5, 6, 7, 8, 9, 10, 11  # Ones is 0, … Sixes is 5
 
-LEAST_LOW, LEAST_HIGH, MOST_TOTAL = 21, 22, 30
+LEAST_LOW, LEAST_HIGH = 21, 22  # the lowest sums that score in Low and in High
+MOST_TOTAL = 30  # five sixes; a Low must be below it, because it must be below a High
 BONUS_FROM, BONUS = 63, 25  # points in Ones … Sixes that earn the bonus; the bonus
 
 OPEN = -1  # in `boxes`: nothing written yet
@@ -58,7 +61,7 @@ STATE = np.dtype(
     ]
 )
 
-# Actions 0..30 keep the dice in these slots and throw the others; action 31 + b fills box b.
+# Actions 0..30 keep the dice in these slots (bit s: slot s) and throw the others; action 31 + b fills box b.
 FILL = KEEP_ALL
 NUM_ACTIONS = FILL + NUM_BOXES
 
@@ -128,7 +131,7 @@ def low_fits(dots: int, high: int, options: Any) -> bool:
         return bool(options["high_low"] == EITHER)
     if high == 0 and options["crossed_high"] == FREES_LOW:
         return True
-    return bool(dots < high)
+    return bool(dots < high)  # never, if High is crossed out: no sum is below 0
 
 
 @kernel(inline=True)
@@ -160,7 +163,8 @@ def may_fill(box: int, state: Any, options: Any) -> bool:
 
 @kernel
 def legal_actions(state: Any, options: Any, mask: NDArray[np.int8]) -> None:
-    may_throw = state["throws_left"] > 0 and any_open(state["boxes"][state["player"]])
+    is_over = not any_open(state["boxes"][state["player"]])  # a player with a full card moves only after the end
+    may_throw = state["throws_left"] > 0 and not is_over
     for keep in range(FILL):
         mask[keep] = may_throw
     for box in range(NUM_BOXES):
@@ -183,7 +187,7 @@ def apply(state: Any, options: Any, action: int, chance: Chance) -> None:
 
 @kernel
 def is_terminal(state: Any, options: Any) -> bool:
-    is_last_seat = state["player"] == options["num_players"] - 1
+    is_last_seat = state["player"] == options["num_players"] - 1  # the last seat has the last turn
     return bool(is_last_seat and not any_open(state["boxes"][state["player"]]))
 
 

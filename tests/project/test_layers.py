@@ -47,7 +47,7 @@ DOORS = {
         "fivedice.agents.training.run",
         "fivedice.agents.training.vec_env",
     },
-    "envs/api/table.py": {"fivedice.agents"},  # policies by their names
+    "envs/api/table.py": {"fivedice.agents.policies.registry"},  # policies by their names
     "agents/policies/by_game.py": {
         "fivedice.agents.games.{}",
         "fivedice.agents.games.{}.{}",

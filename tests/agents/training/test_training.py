@@ -953,7 +953,7 @@ def test_bar__shows_steps_points_speed_and_each_evaluation() -> None:
     out, said = console()
     bar = run_command.Bar(out, 4000)
     (task,) = bar._progress.tasks
-    assert (task.total, task.completed, task.description) == (4000, 0, "compiling the rules")
+    assert (task.total, task.completed, task.description) == (4000, 0, "starting")
     with bar:
         bar.updated(Progress(1000, 45.678, 2345.6, None))
         assert said.getvalue() == ""
