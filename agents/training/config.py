@@ -66,7 +66,7 @@ class TrainConfig:
     options: dict[str, Value] = field(default_factory=dict)
     """The options of the game by name, for example --options.zeros free; `fivedice list` names them."""
     reward: Literal["win", "score", "margin"] | None = None
-    """win (+1 / -1 at the end), score (points) or margin (lead over the others). Default: win; score with one player."""
+    """win (+1 / -1 at the end), score (points) or margin (lead over the others). Default: win; alone: score."""
     reward_scale: Annotated[float, Parameter(validator=Number(gt=0))] = 1.0
     """Every reward is multiplied by this before the learner sees it."""
     margin_coef: Weight = 0.0
