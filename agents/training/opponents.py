@@ -196,7 +196,7 @@ class OpponentPool:
 
 
 def _with_floor(shares: NDArray[np.float64], is_baseline: list[bool], floor: float) -> NDArray[np.float64]:
-    """The probabilities (K,) of the kinds. If those of the baselines sum to less than `floor`, they are scaled up to it."""
+    """The probabilities (K,) of the kinds. The sum of those of the baselines is raised to `floor` if it is lower."""
     baselines = np.array(is_baseline)
     held = float(shares[baselines].sum())
     if held >= floor:

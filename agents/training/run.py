@@ -267,7 +267,7 @@ class Training:
         return evaluation
 
     def check_best(self, evaluation: dict[str, Estimate]) -> dict[str, Estimate]:
-        """The gate: play the candidate for ``best`` against the previous bests and, if the game is solved, optimal play.
+        """The gate: the candidate for ``best`` plays the previous bests and, if the game is solved, optimal play.
 
         Store the names of the opponents against which it has become worse. Return the results by scalar name.
         """
