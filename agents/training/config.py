@@ -1,4 +1,4 @@
-"""The settings of a training run. They have the names of Stable-Baselines3 where it has one."""
+"""The settings of a training run. A setting of Stable-Baselines3 has the same name here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -66,7 +66,7 @@ class TrainConfig:
     options: dict[str, Value] = field(default_factory=dict)
     """The options of the game by name, for example --options.zeros free; `fivedice list` names them."""
     reward: Literal["win", "score", "margin"] | None = None
-    """win (+1 / -1 at the end), score (points) or margin (lead over the others). Default: win; alone: score."""
+    """win (+1 / -1 at the end), score (own points), margin (own minus others' mean). Default: win; score if alone."""
     reward_scale: Annotated[float, Parameter(validator=Number(gt=0))] = 1.0
     """Every reward is multiplied by this before the learner sees it."""
     margin_coef: Weight = 0.0
@@ -80,11 +80,11 @@ class TrainConfig:
     prior_logit: Weight = 4.0
     """Initial logit of the prior's action, against 0 for all others; with 4 it is taken about two times in three."""
     prior_span: Weight = 0.0
-    """Also show actions that the prior values at most this many points below its best; 0 shows only the best."""
+    """Also show actions with a prior value of at most this many points below the best one; 0 shows only the best."""
     prior_keep_span: Weight = 0.0
-    """The same for actions that keep dice, which the prior values more exactly. 0: as prior_span."""
+    """Replaces prior_span for actions that keep dice, because their prior values are more exact; 0 means prior_span."""
     prior_features: bool = False
-    """Also show the action features of the prior; the network learns one weight per feature for all actions."""
+    """Also show the action features of the prior; the network uses one weight per feature for all actions."""
     features_only: bool = False
     """Train only the feature weights, not one logit per action (too noisy when there are many actions)."""
     start: Path | None = None
@@ -151,7 +151,7 @@ class TrainConfig:
     runs: Path = Path("runs")
     """The folder in which runs are stored."""
     name: str | None = None
-    """The folder of the run in runs. Default: the name of the game, with a number if it exists."""
+    """The name of the run's folder in runs. Default: the name of the game, with a number if that folder exists."""
 
     def __post_init__(self) -> None:
         if self.game in GAMES:  # `validate` refuses other names

@@ -1,4 +1,4 @@
-"""The folder of a run: a name that no other run has, one process at a time, the settings of the run in a file."""
+"""The folder of a run: creating it, locking it for one process, and writing the settings of the run into it."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ def run_folder(config: TrainConfig, resume: Path | None) -> Iterator[Path]:
         resume: the folder; None creates a new one in ``config.runs``.
 
     Raises:
-        ValueError: the folder holds something else, or another process trains in it.
+        ValueError: the folder contains something else than a run, or another process trains in it.
     """
     is_new = resume is None or not resume.exists()
     if resume is None:
@@ -52,18 +52,22 @@ def run_folder(config: TrainConfig, resume: Path | None) -> Iterator[Path]:
 
 
 def has_begun(folder: Path) -> bool:
-    """Whether `folder` holds a run that has saved something, so that it can be resumed."""
+    """Whether `folder` contains a run that has saved something, so that it can be resumed."""
     return (folder / FILE).is_file()
 
 
 def is_fresh(folder: Path) -> bool:
-    """Whether `folder` holds nothing but what a run writes before its first save."""
+    """Whether `folder` contains only files that a run writes before its first save."""
     written = {*folder.glob(".lock"), *folder.glob(CONFIG), *folder.glob(EVENTS)}
     return written >= set(folder.iterdir())
 
 
 def new_folder(config: TrainConfig) -> Path:
-    """Create the folder of a new run. Its name is ``config.name``, or that of the game with a number if needed."""
+    """Create the folder of a new run. Its name is ``config.name``, or the name of the game, with a number if needed.
+
+    Raises:
+        ValueError: ``config.name`` is not the name of a folder, or the folder exists and is not empty.
+    """
     refuse_file(config.runs, "runs")
     if config.name is not None:
         if not config.name or Path(config.name).name != config.name:
@@ -91,7 +95,11 @@ def new_folder(config: TrainConfig) -> Path:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Keep other processes from training in the same folder."""
+    """Keep other processes from training in the same folder, until the block ends.
+
+    Raises:
+        ValueError: another process already trains there.
+    """
     lock = FileLock(folder / ".lock", timeout=0)
     try:
         with lock:

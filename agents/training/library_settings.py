@@ -1,4 +1,4 @@
-"""What a run changes in torch, NumPy and Python while it computes, restored afterwards."""
+"""Settings of torch, NumPy and Python that a run changes. They are restored afterwards."""
 
 import random
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from torch.distributions import Distribution
 def library_settings(torch_threads: int) -> Iterator[None]:
     """Limit the threads of torch and of NumPy (which computes the opponents' networks); 0 leaves them as they are.
 
-    Torch does not validate distributions meanwhile: masked float32 probabilities do not always sum to 1 within its
-    bounds.
+    Meanwhile torch does not validate distributions, because the sum of masked float32 probabilities may differ from 1
+    by more than its tolerance.
     """
     threads, validates = torch.get_num_threads(), Distribution._validate_args
     Distribution.set_default_validate_args(False)

@@ -18,7 +18,7 @@ from fivedice.agents.training.torch_policy import ResidualExtractor
 
 
 class TensorBoardFile(TensorBoardOutputFormat):
-    """Writes scalars for TensorBoard, which ignores what earlier files in the folder hold from step `purge_step` on."""
+    """Writes scalars for TensorBoard. From step `purge_step` on, TensorBoard ignores scalars in earlier files."""
 
     def __init__(self, folder: str, purge_step: int | None) -> None:
         self.writer = SummaryWriter(log_dir=folder, purge_step=purge_step)
@@ -30,7 +30,7 @@ def tensorboard_logger(folder: Path, purge_step: int | None = None) -> Logger:
 
     Args:
         folder: the folder of the run.
-        purge_step: the first step of a resumed run; steps that the stopped run logged from there on do not count.
+        purge_step: the first step of a resumed run. TensorBoard ignores what the stopped run logged from this step on.
     """
     return Logger(str(folder), [TensorBoardFile(str(folder), purge_step)])
 
@@ -78,7 +78,7 @@ class Watch(BaseCallback):
                 wins["snapshots" if opponent.startswith("step-") else opponent].append(game["win"])
         for opponent, shares in wins.items():
             record(f"rollout/win_rate_vs_{opponent}", float(np.mean(shares)))
-        self._pool.tell(by_name)
+        self._pool.add_results(by_name)
         record("pool/size", len(self._pool.steps))
         rates = [rate for number, rate in self._pool.win_rates().items() if number in self._pool.steps]
         if rates:

@@ -20,7 +20,7 @@ def make_model(config: TrainConfig, env: SeatVecEnv, num_features: int) -> Maska
 
     Args:
         config: the settings of the run.
-        env: its environment; it gets the seed of the run, too.
+        env: its environment; the model sets its seed to the seed of the run.
         num_features: how many action features the prior policy shows; 0 without prior features.
     """
     network: dict[str, Any] = {"net_arch": list(config.net_arch), "activation_fn": ACTIVATIONS[config.activation]}
@@ -49,7 +49,7 @@ def make_model(config: TrainConfig, env: SeatVecEnv, num_features: int) -> Maska
 
 
 def take_over(model: MaskablePPO, network: Network) -> None:
-    """Give the model the tensors of a network, but for its value output: what it values may be paid otherwise."""
+    """Copy the tensors of a network into the model, except its value output, because the rewards may be different."""
     last = f"value.{len(network.net_arch)}."
     with torch.no_grad():
         for name, parameter in network_parameters(model).items():

@@ -86,7 +86,7 @@ class OpponentPool:
         return {number: policy for number, policy in self._policies.items() if isinstance(policy, CheckpointPolicy)}
 
     def add(self, snapshot: CheckpointPolicy, steps: int, in_use: NDArray[np.int64]) -> int:
-        """Add a snapshot, and forget those that are neither in the pool nor in use.
+        """Add a snapshot, and delete those that are neither in the pool nor in use.
 
         Args:
             snapshot: the policy. It must not change later.
@@ -111,11 +111,16 @@ class OpponentPool:
         self.results = {number: result for number, result in self.results.items() if number in self._policies}
         return number
 
-    def tell(self, wins: Mapping[str, Sequence[float]]) -> None:
-        """Record results of the learner: its shares of the win in games that ended, by the name of an opponent."""
+    def add_results(self, wins: Mapping[str, Sequence[float]]) -> None:
+        """Record results of the learner.
+
+        Args:
+            wins: for the name of each opponent, the learner's share of the win in each game that ended: 1 for a win,
+                1 / k if k players tie for it, else 0.
+        """
         names = {policy.name: number for number, policy in self._policies.items()}
         for name, shares in wins.items():
-            if name in names:  # a snapshot that has just left its last game is already forgotten
+            if name in names:  # a snapshot that has just finished its last game may be deleted already
                 games, won = self.results.get(names[name], (0.0, 0.0))
                 fading = (1 - 1 / LATELY) ** len(shares)
                 self.results[names[name]] = (games * fading + len(shares), won * fading + float(np.sum(shares)))
@@ -191,7 +196,7 @@ class OpponentPool:
 
 
 def _with_floor(shares: NDArray[np.float64], is_baseline: list[bool], floor: float) -> NDArray[np.float64]:
-    """The probabilities (K,) of the kinds. Those of baselines are scaled up to sum to `floor` if they sum to less."""
+    """The probabilities (K,) of the kinds. The sum of those of the baselines is raised to `floor` if it is lower."""
     baselines = np.array(is_baseline)
     held = float(shares[baselines].sum())
     if held >= floor:

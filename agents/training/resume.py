@@ -1,4 +1,4 @@
-"""The resume file of a run: tensors, counters, random generators, running games, the pool.
+"""The resume file of a run: tensors, counters, random generators, running games and the opponent pool.
 
 The snapshots of the pool are separate checkpoints in the folder of the run, because a snapshot never changes. A resumed
 run computes exactly what it would have computed without the stop.
@@ -171,7 +171,7 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
         ) from None
     _restore_adam(training, tensors)
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
-    told = []
+    remarks = []
     training.best = notes["best"]
     training.previous_bests = []
     for found in notes.get("previous_bests", []):
@@ -183,7 +183,7 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     of_the_run = _files(training)
     if notes["reward"] != training.env.table.batch.reward:
         training.best, training.previous_bests = -float("inf"), []
-        told.append("the reward differs from that of the stopped run, so the best checkpoint is chosen again")
+        remarks.append("the reward differs from that of the stopped run, so the best checkpoint is chosen again")
     batch, why_not = training.env.table.batch, ""
     if len(tensors["games.states"]) != batch.states.nbytes:
         why_not = "n_envs differs from that of the stopped run"
@@ -195,7 +195,7 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
         np.random.set_state((kind, tensors["numpy"], position, has_gauss, gauss))  # noqa: NPY002  # as above
         torch.set_rng_state(torch.from_numpy(tensors["torch"]))
     else:
-        told.append(f"{why_not}, so its running games are dropped and new ones are started")
+        remarks.append(f"{why_not}, so its running games are dropped and new ones are started")
         training.env.seed(training.config.seed + notes["steps"])
     # What the stopped run logged after this point is logged again.
     model.logger.close()
@@ -203,13 +203,17 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     episodes = notes.get("episodes", [])
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
-    # Snapshots that were made after the last save must not be confused with new ones of the same number.
+    # Remove snapshots that were made after the last save: new ones will get the same numbers.
     _remove_all_but(of_the_run, training.folder)
-    return told
+    return remarks
 
 
 def _load_policy(path: Path, name: str, written: str | None, *, deterministic: bool) -> CheckpointPolicy:
-    """Load a snapshot or a previous best, if its file still holds the network with the digest `written`."""
+    """Load a snapshot or a previous best.
+
+    Raises:
+        ValueError: the file is missing or damaged, or its network does not have the digest `written`.
+    """
     policy = load_checkpoint(path, deterministic=deterministic)
     if written not in (None, digest(policy.network.tensors)):  # None: written by a version without digests
         raise ValueError(f"{path} is not the file that this run wrote, so the run cannot be resumed")

@@ -52,21 +52,21 @@ class Progress:
     score: float  # mean points of the games that ended in the last update
     decisions_per_second: float
     evaluation: dict[str, Estimate] | None  # by scalar name, if evaluation games were played
-    forgot: tuple[str, ...] = ()  # the gate refused this best checkpoint: it got worse against these
-    loses_to: tuple[str, ...] = ()  # it wins significantly less than a fair share against these
+    forgot: tuple[str, ...] = ()  # opponents because of which the gate has refused the candidate
+    loses_to: tuple[str, ...] = ()  # opponents against which its win rate is significantly too low
 
 
 class Reporter(Protocol):
-    """Is called while a run goes on; the command line prints."""
+    """Is called during a run, for example to print its progress."""
 
     def note(self, sentence: str) -> None:
-        """Something that a user should know before the run starts, in a sentence without a full stop."""
+        """Is called before the run starts, with something that the user should know: a sentence without a full stop."""
 
     def started(self, training: "Training") -> None:
-        """Everything is prepared, and the first update comes next."""
+        """Is called before the first update."""
 
     def updated(self, progress: Progress) -> None:
-        """An update has ended."""
+        """Is called after each update."""
 
 
 class Silent:
@@ -88,8 +88,8 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
     Args:
         config: the settings.
         resume: the folder of the run to continue; None starts a new one in ``config.runs``. If nothing was saved in the
-            folder yet, the run starts from the beginning there: a job can always be started by the same command.
-        reporter: is called while the run goes on; None prints nothing.
+            folder yet, the run starts from the beginning there. So a job can always be started by the same command.
+        reporter: is called during the run; None prints nothing.
 
     Returns:
         The run. If ``training.is_finished`` is False, Ctrl-C or SIGTERM stopped it, and `resume` continues it. Its
@@ -183,7 +183,7 @@ class Training:
             take_over(self.model, start.network)
         self.model.set_logger(tensorboard_logger(folder))
 
-        # Evaluation: the baselines (exact play, too, if it is an opponent), and the best checkpoints so far.
+        # Evaluation: the baselines (with optimal play, if it is an opponent), and the best checkpoints so far.
         self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
         self.best = -float("inf")
         self.previous_bests: list[PreviousBest] = []  # oldest first
@@ -243,7 +243,7 @@ class Training:
             parameter.requires_grad_(may_change and name not in self.fixed)
 
     def _between(self, start: float, end: float) -> float:
-        """The value of a schedule that goes from `start` to `end` in a straight line over the run."""
+        """The current value of a schedule that changes linearly from `start` to `end` over the run."""
         return start + (end - start) * min(1.0, self.steps / self.config.total_timesteps)
 
     def evaluate_and_save(self) -> dict[str, Estimate]:
@@ -272,9 +272,9 @@ class Training:
         return evaluation
 
     def check_best(self, evaluation: dict[str, Estimate]) -> dict[str, Estimate]:
-        """The gate: play the candidate for ``best`` against the previous bests and, where it exists, exact play.
+        """The gate: the candidate for ``best`` plays the previous bests and, if the game is solved, optimal play.
 
-        Sets what it has forgotten, and returns the results of these games by scalar name.
+        Store the names of the opponents against which it has become worse. Return the results by scalar name.
         """
         started = time.monotonic()
         found = {
@@ -327,7 +327,7 @@ class Training:
         self.pool.add(self.policy(name=name, deterministic=False), self.steps, self.env.table.seated)
 
     def evaluate(self) -> dict[str, Estimate]:
-        """Play evaluation games, which have seeds of their own. Returns the results by scalar name."""
+        """Play evaluation games, which have other seeds than training games. Return the results by scalar name."""
         if self.num_players == 1:
             return {"eval/score": self._play(None, self.config.eval_games).points}
         found: dict[str, Estimate] = {}
@@ -338,7 +338,7 @@ class Training:
         return found
 
     def _play(self, rival: Policy | None, games: int) -> Standing:
-        """The result of the learner, as it is now, against another policy, or alone."""
+        """The result of the current learner against another policy, or alone if `rival` is None."""
         contenders: dict[str, Policy] = {"learner": self.policy()}
         if rival is not None:
             contenders[rival.name] = rival
@@ -373,7 +373,7 @@ class Training:
 
 @contextmanager
 def divergence_reported(training: Training) -> Iterator[None]:
-    """Raise a ValueError after an update that leaves weights that are not finite. Nothing is saved then."""
+    """Raise a ValueError if weights are not finite after an update. Nothing is saved then."""
     overflows = False
     try:
         yield

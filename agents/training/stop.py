@@ -1,10 +1,10 @@
-"""Ctrl-C and SIGTERM let a run finish its update and save."""
+"""Handles Ctrl-C and SIGTERM: the run finishes its update, and then saves."""
 
 import signal
 
 
 class StopOnSignal:
-    """Turns the first Ctrl-C or SIGTERM into a request to stop after the current update. The second acts at once."""
+    """Turns the first Ctrl-C or SIGTERM into a request to stop after the current update. A second one acts at once."""
 
     requested = False
 

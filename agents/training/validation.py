@@ -1,4 +1,4 @@
-"""Settings are validated here, before a run writes anything."""
+"""Validation of the settings, before a run writes anything."""
 
 import json
 from pathlib import Path
@@ -13,10 +13,10 @@ from fivedice.envs import load_game
 
 
 def validate(config: TrainConfig) -> None:
-    """Check that the settings are possible and go together.
+    """Check that the settings are possible and can be combined.
 
     Raises:
-        ValueError: they are not. The message names the setting and a value that is possible.
+        ValueError: they are not. The message names the setting and says what to do.
     """
     game = load_game(config.game)
     options = game.make_options(config.num_players, config.options)
@@ -47,7 +47,7 @@ def validate(config: TrainConfig) -> None:
 
 
 def validate_resumed(config: TrainConfig, folder: Path) -> None:
-    """Check that the settings of a resumed run differ only where they may.
+    """Check that a resumed run does not change a setting that must stay the same.
 
     Raises:
         ValueError: the seed, the name or the folder of runs differs from the one stored in `folder`.

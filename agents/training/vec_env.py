@@ -132,10 +132,10 @@ class SeatVecEnv(VecEnv):
         self.margins = np.zeros(num_envs)  # the lead up to which `margin_coef` has been paid
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seed of the games that the next `reset` starts. Row i plays game i of this seed.
+        """Set the seed of the games that the next `reset` starts. Row i starts with game i of this seed.
 
         Args:
-            seed: the seed, or None to continue the present sequence of games.
+            seed: the seed, or None to continue with the next games of the current seed.
 
         Returns:
             The seed, once for each game.

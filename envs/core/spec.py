@@ -119,7 +119,7 @@ class Layout:
             observation: (size,) or (…, size) float32.
 
         Returns:
-            for each field's name, its values, (…, *shape of the field); views if possible.
+            The values of each field by its name, in the shape of the field after the leading dimensions; views if possible.
         """
         leading = observation.shape[:-1]
         return {

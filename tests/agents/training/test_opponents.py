@@ -93,8 +93,8 @@ def test_assign__follows_the_mix(mix: dict[str, float], num_snapshots: int) -> N
     taken = [100 * number for number in range(num_snapshots)]
     pool = pool_of(mix, taken)
     # The first is lost to most often, the second hardly ever, the third has not been met.
-    pool.tell({"step-000000000": [0.0] * 30 + [0.5] * 10, "step-000000100": [1.0] * 9, "random": [0.0] * 50})
-    pool.tell({"nobody": [0.0] * 99})
+    pool.add_results({"step-000000000": [0.0] * 30 + [0.5] * 10, "step-000000100": [1.0] * 9, "random": [0.0] * 50})
+    pool.add_results({"nobody": [0.0] * 99})
     shares = expected(mix, taken, {0: (35.0, 40.0), 100: (0.0, 9.0)})
     assert sum(shares.values()) == pytest.approx(1)
     assert dealt(pool) == pytest.approx(shares, abs=1e-4)
@@ -103,7 +103,7 @@ def test_assign__follows_the_mix(mix: dict[str, float], num_snapshots: int) -> N
 def test_assign__each_entry_stands_for_itself() -> None:
     """Whatever else is dealt with it: one number, one opponent."""
     pool = pool_of(ALL_KINDS | {"floor": 0.3}, [0, 100, 200, 300])
-    pool.tell({"step-000000100": [0.0] * 20})
+    pool.add_results({"step-000000100": [0.0] * 20})
     uniforms = np.random.default_rng(1).random((200, 3))
     together = pool.assign(uniforms)
     assert together.shape == uniforms.shape
@@ -116,9 +116,9 @@ def test_assign__each_entry_stands_for_itself() -> None:
 def test_tell__fades_by_the_number_of_games() -> None:
     pool = pool_of({"hard": 1, "random": 1}, [0, 100])
     first, second = pool.steps
-    pool.tell({"step-000000000": [1.0, 0.0, 0.5], "random": [1.0]})
+    pool.add_results({"step-000000000": [1.0, 0.0, 0.5], "random": [1.0]})
     assert pool.results == {first: (3.0, 1.5), BASELINES["random"]: (1.0, 1.0)}
-    pool.tell({"step-000000000": [0.0, 1.0], "step-000000100": [0.25]})
+    pool.add_results({"step-000000000": [0.0, 1.0], "step-000000100": [0.25]})
     keeps = 199 / 200
     assert pool.results == {
         first: pytest.approx((3 * keeps**2 + 2, 1.5 * keeps**2 + 1)),
@@ -130,7 +130,7 @@ def test_tell__fades_by_the_number_of_games() -> None:
         BASELINES["random"]: 1.0,
         second: 0.25,
     }
-    pool.tell({"step-000000000": [0.0] * 3000})
+    pool.add_results({"step-000000000": [0.0] * 3000})
     assert pool.win_rates()[first] < 1e-6  # what was before hardly counts any more
 
 
@@ -172,12 +172,12 @@ def test_add__over_the_cap_lets_go_of_the_one_in_the_closest_company(capacity: i
 
 def test_add__lets_go_of_results_with_their_policy_only() -> None:
     pool = pool_of({"past": 1}, [0, 100], capacity=2)
-    pool.tell({"step-000000000": [1.0], "step-000000100": [0.5], "greedy": [0.0], "random": [0.25]})
+    pool.add_results({"step-000000000": [1.0], "step-000000100": [0.5], "greedy": [0.0], "random": [0.25]})
     first, second = pool.steps
     baselines = {BASELINES["greedy"]: (1.0, 0.0), BASELINES["random"]: (1.0, 0.25)}
     pool.add(snapshot(200), 200, in_use=np.array([[LEARNER, 0], [second, LEARNER]]))
     assert pool.results == {first: (1.0, 1.0), second: (1.0, 0.5)} | baselines
-    pool.tell({"step-000000100": [1.0]})  # it has left the pool, but its last game tells, too
+    pool.add_results({"step-000000100": [1.0]})  # it has left the pool, but its last game tells, too
     assert pool.results[second][0] > 1.9
     pool.add(snapshot(300), 300, NO_ONE)
     assert pool.results == {first: (1.0, 1.0)} | baselines
@@ -190,7 +190,7 @@ def test_add__two_hundred_snapshots_keep_memory_flat_and_span_the_run() -> None:
         newest = snapshot(number * 1000)
         taken.add(newest)
         pool.add(newest, number * 1000, np.array([[LEARNER, FIRST_SNAPSHOT + number - 1]]))
-        pool.tell({newest.name: [1.0, 0.0]})
+        pool.add_results({newest.name: [1.0, 0.0]})
         assert len(pool.steps) <= 10
         assert len(pool.results) <= 11
         assert len(pool.snapshots()) <= 11  # one more is still playing
@@ -218,7 +218,7 @@ def test_restore__goes_on_as_if_nothing_had_been() -> None:
     mix = {"current": 1, "past": 1, "hard": 1, "random": 1}
     pool, again = pool_of(mix, [0, 100, 250], capacity=3), OpponentPool(mix, 3)
     again.add(snapshot(0), 0, NO_ONE)  # a training has one from its start
-    pool.tell({"step-000000100": [1.0, 0.0, 1 / 3]})
+    pool.add_results({"step-000000100": [1.0, 0.0, 1 / 3]})
     again.restore(pool.snapshots(), pool.steps, pool.following, pool.results)
     assert again.results == pool.results
     for one in (pool, again):

@@ -769,7 +769,9 @@ def test_mix__each_weight_is_in_effect(tmp_path: Path, name: str) -> None:
     for steps in range(1, 5):
         training.pool.add(training.policy(name=f"step-{steps:09d}"), steps, training.env.table.seated)
     # The learner's shares of wins. Of each pool's own games, so that fading changes nothing.
-    training.pool.tell({f"step-{number:09d}": [0.0] * lost + [1.0] * (4 - lost) for number, lost in LOST.items()})
+    training.pool.add_results(
+        {f"step-{number:09d}": [0.0] * lost + [1.0] * (4 - lost) for number, lost in LOST.items()}
+    )
     found, expected = dealt(training), expected_deal(mix)
     assert {opponent: found.get(opponent, 0.0) for opponent in expected} == pytest.approx(expected, abs=1e-3)
     before = expected_deal(plain)

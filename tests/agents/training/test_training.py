@@ -332,13 +332,13 @@ def test_watch__logs_each_figure_of_the_games_that_ended(tmp_path: Path, monkeyp
     first, second, third = pool.steps
     pool.results = {0: (4.0, 0.0), first: (8.0, 6.0), 1: (1.0, 1.0)}  # random is no snapshot, so not the least one
     told: list[dict[str, list[float]]] = []
-    tell = pool.tell
+    add_results = pool.add_results
 
     def told_pool(wins: Any) -> None:
         told.append({name: list(shares) for name, shares in wins.items()})
-        tell(wins)
+        add_results(wins)
 
-    monkeypatch.setattr(pool, "tell", told_pool)
+    monkeypatch.setattr(pool, "add_results", told_pool)
     monkeypatch.setattr(metrics, "time", clock)
     model.set_logger(configure(None, []))
     watch = Watch(pool, training.feature_names)
