@@ -119,7 +119,7 @@ class Layout:
             observation: (size,) or (…, size) float32.
 
         Returns:
-            The values of each field by its name, in the shape of the field after the leading dimensions; views if possible.
+            The values of each field by its name, (…, then the shape of the field); views if possible.
         """
         leading = observation.shape[:-1]
         return {
