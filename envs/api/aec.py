@@ -14,13 +14,14 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from fivedice.envs.core.batch import Batch
+from fivedice.envs.core.batch import Batch, one_integer
 from fivedice.envs.core.chance import SCRIPT, new_streams
 from fivedice.envs.core.option import Value
 from fivedice.envs.core.reward import REWARDS
 from fivedice.envs.core.spec import Game, check_reset_options, unknown_name
 from fivedice.envs.core.view import View
 from fivedice.envs.display.picture import Pictures
+from fivedice.envs.display.words import print_text
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 
@@ -210,7 +211,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         """Apply the action of the selected agent.
 
         Args:
-            action: an integer from 0 to num_actions - 1; None for an agent whose game is over.
+            action: an integer from 0 to num_actions - 1, or an array or tensor of one such integer; None for an agent
+                whose game is over.
 
         Raises:
             ValueError: the action is illegal (unless ``illegal_action="terminate"``) or not an integer, an agent whose
@@ -225,16 +227,17 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             self._was_dead_step(action)
             return
         batch = self._batch
-        if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
+        number = one_integer(action)
+        if number is None:
             raise ValueError(f"action {action!r} of {agent} is not an integer; {batch.explain_legal(0)}")
-        if self.illegal_action == "terminate" and not (0 <= action < batch.num_actions and batch.masks[0, action]):
+        if self.illegal_action == "terminate" and not (0 <= number < batch.num_actions and batch.masks[0, number]):
             self._cumulative_rewards[agent] = 0.0
             self.rewards = dict.fromkeys(self.agents, 0.0)
             self.rewards[agent] = self.illegal_reward
-            self.infos[agent]["illegal_action"] = batch.explain_illegal(0, int(action))
+            self.infos[agent]["illegal_action"] = batch.explain_illegal(0, number)
             self._end()
             return
-        batch.step_one(int(action))
+        batch.step_one(number)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.agents, batch.rewards[0].tolist(), strict=True))
         if batch.terminated[0] or batch.truncated[0]:
@@ -287,7 +290,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         if self.render_mode == "ansi":
             return text
         if self.render_mode == "human":
-            print(text, end="\n\n", flush=True)
+            print_text(text)
         return None
 
     def close(self) -> None:

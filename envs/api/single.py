@@ -84,6 +84,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Raises:
             ValueError: the seed or a face is out of range, or a key is probably misspelled.
         """
+        seed = int(seed) if isinstance(seed, np.integer) else seed  # Gymnasium accepts only int
         super().reset(seed=seed)
         options = {} if options is None else options
         check_reset_options(options, ("script",))

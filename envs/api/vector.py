@@ -92,6 +92,7 @@ class SeatVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             ValueError: the seed or a face is out of range, the mask has a wrong dtype or shape or comes with a seed, or
                 a key is probably misspelled.
         """
+        seed = int(seed) if isinstance(seed, np.integer) else seed  # Gymnasium accepts only int
         super().reset(seed=seed)
         options = {} if options is None else options
         check_reset_options(options, ("script", "reset_mask"))

@@ -193,6 +193,14 @@ def one_for_each(actions: Any, num_games: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(actions, np.int64)
 
 
+def one_integer(action: Any) -> int | None:
+    """``action`` as an int, if it is an integer or an array or tensor of one integer; else None."""
+    if isinstance(action, (bool, np.bool_)):
+        return None
+    array = np.asarray(action)
+    return int(array.reshape(())) if array.size == 1 and array.dtype.kind in "iu" else None
+
+
 class Batch:
     """N games with the same rules and options, played in parallel.
 

@@ -3,6 +3,7 @@
 A keep action is an integer from 0 to 30. Bit i is set if the die in slot i is kept; the other dice are thrown.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -58,3 +59,12 @@ def name_winners(winners: Callable[..., None], state: Any, options: Any) -> str:
     won = np.zeros(int(options["num_players"]), np.int8)
     winners(state, options, won)
     return " and ".join(f"player_{seat}" for seat in np.flatnonzero(won))
+
+
+def print_text(text: str) -> None:
+    """Print a text and an empty line. Characters that the output cannot encode are replaced by question marks."""
+    try:
+        print(text, end="\n\n", flush=True)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding
+        print(text.encode(encoding, errors="replace").decode(encoding), end="\n\n", flush=True)

@@ -6,6 +6,7 @@ import inspect
 import io
 import pickle
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
@@ -207,7 +208,7 @@ def test_illegal_action__ends_the_game_in_its_books(action: Any, said: str) -> N
         ledger.step(legal)
     assert ledger.mover == "player_1"
     assert [ledger.uncollected[agent] != 0 for agent in ledger.agents] == [True, True, True]
-    for kind in (None, 1.0, "3", True, np.array([1])):
+    for kind in (None, 1.0, "3", True, np.array([1.0]), np.array([1, 2]), np.array(True)):
         with pytest.raises(ValueError, match=r"of player_1 is not an integer; legal are 0 \(keep none\), "):
             env.step(kind)
     ledger.check(env)
@@ -821,3 +822,30 @@ def test_environment__module_functions_pass_their_keywords_on() -> None:
                 -2,
             )
             assert load_game(name).title in str(make.__doc__)
+
+
+@pytest.mark.parametrize(
+    "kind", [np.int8, np.array, lambda action: np.array([action]), lambda action: np.array([[action]], np.uint16)]
+)
+def test_step__takes_whatever_is_one_integer(kind: Any) -> None:
+    env, plain = DiceEnv(YUM), DiceEnv(YUM)
+    for each in (env, plain):
+        each.reset(seed=1)
+    for _ in range(20):
+        action = int(np.flatnonzero(plain.observe(plain.agent_selection)["action_mask"])[0])
+        plain.step(action)
+        env.step(kind(action))
+    assert env.state().tolist() == plain.state().tolist()
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_render__for_people_replaces_what_the_terminal_cannot_show(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    env = DiceEnv(YUM, render_mode="human")
+    env.reset(seed=1)
+    shown = out.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]  # a BytesIO
+    assert "? player_0" in shown
+    assert "2 throws left" in shown

@@ -434,3 +434,10 @@ def test_vector_env__wrong_settings_are_named() -> None:
         SeatVectorEnv(0, "yum")
     with pytest.raises(ValueError, match="autoreset_mode='x' is not possible; use 'NextStep' or 'SameStep' or"):
         SeatVectorEnv(2, "yum", autoreset_mode="x")
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8])
+def test_reset__takes_seeds_of_numpy(kind: Any) -> None:
+    env, envs = SeatEnv("yum"), SeatVectorEnv(2, "yum")
+    np.testing.assert_array_equal(env.reset(seed=kind(7))[0], SeatEnv("yum").reset(seed=7)[0])
+    np.testing.assert_array_equal(envs.reset(seed=kind(7))[0], SeatVectorEnv(2, "yum").reset(seed=7)[0])
