@@ -5,7 +5,6 @@ A rule is written once, as a plain Python function, and decorated with `kernel`.
 `fivedice.envs.core.kernel_cache` keeps the machine code.
 """
 
-import contextlib
 from collections.abc import Callable
 from functools import cache, partial
 from types import FunctionType
@@ -63,8 +62,7 @@ def kernel(
     compiler = {"pipeline_class": _NoAlias} if noalias else {}
     dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=allocates, **compiler)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
-        with contextlib.suppress(RuntimeError):  # no writable cache folder: each process compiles
-            dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(function)
     return dispatcher
 
 

@@ -8,10 +8,11 @@ function covers all sources of the project: after any edit, what is used next is
 import contextlib
 import glob
 import hashlib
+import logging
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -35,17 +36,50 @@ def stamp_of(source: str) -> str:
     return digest.hexdigest()
 
 
+def cache_roots() -> list[Path]:
+    """The folders for machine code, the preferred one first: ``NUMBA_CACHE_DIR``, if it is set, and the user's own."""
+    users = Path(AppDirs(appname="fivedice", appauthor=False).user_cache_dir)
+    return [Path(config.CACHE_DIR), users] if config.CACHE_DIR else [users]
+
+
+def can_write(folder: Path) -> bool:
+    """Whether files can be written in `folder`, which is created if needed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+@cache
+def say_once(sentence: str) -> None:
+    """Log a warning, once in a process."""
+    logging.getLogger("fivedice").warning(sentence)
+
+
 class CacheLocator(caching._CacheLocator):
-    """Where the machine code of one function lies: a folder for each installation and each way of compiling."""
+    """Where the machine code of one function lies: a folder for each installation and each way of compiling.
+
+    It is read from all of `cache_roots`, so that a folder that another user has filled is of use, and written to the
+    first one that is writable.
+    """
 
     def __init__(self, function: FunctionType, source: str) -> None:
         self._source = source
         self._line = function.__code__.co_firstlineno
-        root = config.CACHE_DIR or AppDirs(appname="fivedice", appauthor=False).user_cache_dir
         self._py_file = source  # the name Numba reads for its own messages
         # In the name of the folder, not in the stamp: a change of the stamp removes the files of all other stamps.
         place = repr((str(Path(source).parent), tuple(sys.version_info), config.BOUNDSCHECK, config.DEBUG))
-        self._folder = Path(root) / hashlib.sha256(place.encode()).hexdigest()[:16]
+        self.folders = [root / hashlib.sha256(place.encode()).hexdigest()[:16] for root in cache_roots()]
+        self._folder = next((folder for folder in self.folders if can_write(folder)), self.folders[0])
+
+    def ensure_cache_path(self) -> None:
+        """Say once that machine code is not kept where it should be; `CacheFiles.save` ignores a folder that fails."""
+        wanted = self.folders[0].parent
+        if not can_write(self._folder):
+            say_once(f"compiled rules cannot be stored in {wanted}, so each process compiles them; set NUMBA_CACHE_DIR")
+        elif self._folder != self.folders[0]:
+            say_once(f"compiled rules cannot be stored in {wanted}; they are stored in {self._folder.parent}")
 
     def get_cache_path(self) -> str:
         """The folder."""
@@ -60,14 +94,9 @@ class CacheLocator(caching._CacheLocator):
         return str(self._line)
 
     @classmethod
-    def from_function(cls, function: FunctionType, source: str) -> "CacheLocator | None":
-        """The locator of a function, or None if nothing can be written there."""
-        locator = cls(function, source)
-        try:
-            locator._folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            return None
-        return locator if os.access(locator._folder, os.W_OK) else None
+    def from_function(cls, function: FunctionType, source: str) -> "CacheLocator":
+        """The locator of a function."""
+        return cls(function, source)
 
 
 class CacheFiles(caching.IndexDataCacheFile):
@@ -77,6 +106,10 @@ class CacheFiles(caching.IndexDataCacheFile):
     a third one then loads the code of another function. Numba also runs the contents of a damaged file. Here each file
     begins with a digest of its name and contents; a file with a wrong digest is compiled again.
     """
+
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: str, folders: Sequence[Path] = ()) -> None:
+        super().__init__(cache_path, filename_base, source_stamp)
+        self._readable = folders or [Path(cache_path)]
 
     def save(self, key: Any, data: Any) -> None:
         """Write machine code, and remove the files of other versions of the sources."""
@@ -92,12 +125,13 @@ class CacheFiles(caching.IndexDataCacheFile):
     def load(self, key: Any) -> Any:
         """The machine code of a key, or None if there is none or it is damaged."""
         name = self._name(key)
-        try:
-            held = Path(self._data_path(name)).read_bytes()
-        except OSError:
-            return None
-        seal, content = held[:SEAL_SIZE], held[SEAL_SIZE:]
-        return pickle.loads(content) if seal == seal_of(name, content) else None
+        for folder in self._readable:
+            with contextlib.suppress(OSError):
+                held = (folder / name).read_bytes()
+                seal, content = held[:SEAL_SIZE], held[SEAL_SIZE:]
+                if seal == seal_of(name, content):
+                    return pickle.loads(content)
+        return None
 
     def flush(self) -> None:
         """Remove the files of this function."""
@@ -135,7 +169,10 @@ class KernelCache(caching.FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = CacheFiles(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+        locator = self._impl.locator
+        self._cache_file = CacheFiles(
+            self._cache_path, self._impl.filename_base, locator.get_source_stamp(), locator.folders
+        )
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         # Numba would pickle the closure. The pickle of a compiled function differs between processes, so its name is

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs.core.dice import is_five_alike
 from fivedice.envs.core.kernel import kernel, plain, wrapping_product
-from fivedice.envs.core.kernel_cache import CacheFiles
+from fivedice.envs.core.kernel_cache import CacheFiles, say_once
 from fivedice.envs.yum import rules
 
 needs_compiled_code = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
@@ -153,19 +153,69 @@ def test_cache__full_disk_costs_only_time(tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(tmp_path.iterdir())
 
 
+def said(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == "fivedice"]
+
+
+@pytest.fixture
+def users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    say_once.cache_clear()
+    return tmp_path / "home" / "fivedice"
+
+
+@needs_compiled_code
 @pytest.mark.parametrize("place", ["in the way", "in the way/deeper"])
-def test_cache__folder_that_cannot_be_written_costs_only_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+def test_cache__without_a_folder_that_can_be_written_costs_only_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, users_folder: Path, place: str
 ) -> None:
     (tmp_path / "in the way").write_text("a file")
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / place))
+    users_folder.parent.write_text("a file, too")
 
-    @kernel
-    def triple(number: int) -> int:
-        return 3 * number
+    for factor in (3, 4):
 
-    assert triple(5) == 15
-    assert [path.name for path in tmp_path.iterdir()] == ["in the way"]
+        @kernel
+        def times(number: int, factor: int = factor) -> int:
+            return factor * number
+
+        assert times(5) == 5 * factor
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "in the way"]
+    assert said(caplog) == [
+        f"compiled rules cannot be stored in {tmp_path / place}, so each process compiles them; set NUMBA_CACHE_DIR"
+    ]
+
+
+@needs_compiled_code
+def test_cache__of_another_user_is_read_and_ones_own_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, users_folder: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    monkeypatch.setattr(config, "CACHE_DIR", str(theirs))
+
+    def make() -> Any:
+        @kernel
+        def double(number: float) -> float:
+            return 2 * number
+
+        return double
+
+    assert make()(4) == 8  # by them
+    before = sorted(theirs.rglob("*.nbc"))
+    assert len(before) == 1
+    writable = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: theirs not in Path(path).parents and writable(path, mode))
+    mine = make()
+    assert mine(4) == 8
+    assert sum(mine.stats.cache_hits.values()) == 1
+    assert said(caplog) == []
+    assert mine(0.5) == 1.0  # not compiled by them
+    assert sorted(theirs.rglob("*.nbc")) == before
+    assert len(list(users_folder.rglob("*.nbc"))) == 1
+    again = make()
+    assert (again(4), again(0.5), sum(again.stats.cache_misses.values())) == (8, 1.0, 0)
+    assert said(caplog) == [f"compiled rules cannot be stored in {theirs}; they are stored in {users_folder}"]
 
 
 @needs_compiled_code
