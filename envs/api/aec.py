@@ -121,6 +121,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         low, high = self._batch.layout.bounds()
         observation_space: spaces.Space[Any] = spaces.Box(low, high, dtype=np.float32)
+        self.state_space = observation_space  # of `state`
         if mask_in == "observation":
             mask = spaces.Box(0, 1, (self._batch.num_actions,), dtype=np.int8)
             observation_space = spaces.Dict({"observation": observation_space, "action_mask": mask})
@@ -314,6 +315,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
     def state(self) -> NDArray[np.float32]:
         """The observation of seat 0, float32 (size,). It is a global view, because these games hide nothing.
+
+        The attribute ``state_space`` is its space, ``Box(size,)``.
 
         Raises:
             RuntimeError: `reset` was not called before.
