@@ -67,5 +67,5 @@ def test_seed__of_numpy_is_the_same_seed(api: Callable[[Any], Any]) -> None:
 )
 @pytest.mark.parametrize("api", APIS)
 def test_seed__that_is_none_is_refused(api: Callable[[Any], Any], seed: Any) -> None:
-    with pytest.raises(ValueError, match="is not possible; use a non-negative integer or None$"):
+    with pytest.raises(ValueError, match=r"is not possible; use a non-negative integer or None$"):
         api(seed)
