@@ -16,8 +16,8 @@ def layout(options: Any) -> Layout:
         [
             Field("to_move", (seats,), 0, 1, "for each seat: 1 if it is this seat's turn"),
             Field("may_hold", (1,), 0, 1, "1 if the mover may hold"),
-            Field("turn", (1,), 0, 1, "points of this turn / (goal + 5)"),
-            Field("points", (seats,), 0, 1, "for each seat: points of the turns that are over / (2 * goal + 5)"),
+            Field("turn", (1,), 0, 1, "points of this turn / goal, at most 1"),
+            Field("points", (seats,), 0, 1, "for each seat: points of the turns that are over / goal, at most 1"),
         ]
     )
 
@@ -30,6 +30,6 @@ def observe(state: Any, options: Any, seat: int, out: NDArray[np.float32]) -> No
     for i in range(seats):
         other = (seat + i) % seats
         out[i] = state["player"] == other and not over
-        out[seats + 2 + i] = state["points"][other] / (2 * goal + 5)
+        out[seats + 2 + i] = min(1.0, state["points"][other] / goal)
     out[seats] = state["turn"] > 0 and not over
-    out[seats + 1] = min(1.0, state["turn"] / (goal + 5))
+    out[seats + 1] = min(1.0, state["turn"] / goal)
