@@ -38,6 +38,7 @@ DOORS = {
     "envs/__init__.py": {  # games by their names, and what their ids make
         "fivedice.envs.{}",
         "fivedice.envs.{}_v{}",
+        "fivedice.envs.api.aec",
         "fivedice.envs.api.single",
         "fivedice.envs.api.vector",
     },
@@ -48,10 +49,7 @@ DOORS = {
         "fivedice.agents.training.vec_env",
     },
     "envs/api/table.py": {"fivedice.agents.policies.registry"},  # policies by their names
-    "agents/policies/by_game.py": {
-        "fivedice.agents.games.{}",
-        "fivedice.agents.games.{}.{}",
-    },  # what is known of a game
+    "agents/policies/by_game.py": {"fivedice.agents.games.{}"},  # what is known of a game
 }
 
 # The rules of a game are told without these files of its folder, and with these of the core alone.

@@ -59,6 +59,7 @@ ALLOWED = {
         "getattr(value, 'py_func', None)",
         "hasattr(value, '_fields')",
     },
+    "envs/core/plugins.py": {"getattr(found, name)"},  # the attribute that a user or a package has named
     "envs/core/kernel.py": {  # whether a function is compiled; Numba's type has no base class to ask for
         "getattr(function, 'py_func', function)",
         "hasattr(value, 'py_func')",
