@@ -61,12 +61,12 @@ RULES_MAY_IMPORT = {
 }
 
 MAY_IMPORT = {
-    "numba": {"envs/core/kernel.py", "envs/core/kernel_cache.py"},
+    "numba": {"envs/core/fingerprint.py", "envs/core/kernel.py", "envs/core/kernel_cache.py"},
     "gymnasium": {"envs/__init__.py", "envs/api/aec.py", "envs/api/single.py", "envs/api/vector.py"},
     "pettingzoo": {"envs/__init__.py", "envs/api/aec.py", "envs/api/transcript.py"},
     "matplotlib": {"envs/display/picture.py"},  # within its functions: the import of fivedice.envs loads none
 }
-NEEDED = {"numpy", "numba", "gymnasium", "pettingzoo"}  # by envs/, which takes no other library but matplotlib
+NEEDED = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo"}  # by envs/, which takes no other but matplotlib
 TO_TRAIN = {"torch", "stable_baselines3", "sb3_contrib"}
 MODULE = re.compile(r"fivedice(\.(\w+|\{\}|\w*\{\}\w*\{\}))+")
 
