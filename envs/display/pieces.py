@@ -104,6 +104,37 @@ def draw_pips(svg: Svg, x: float, y: float, side: float, face: int, fill: str = 
         svg.circle(x + side * (0.25 + 0.25 * right), y + side * (0.25 + 0.25 * down), side * 0.088, fill)
 
 
+def draw_dice(
+    svg: Svg,
+    dice: Sequence[int],
+    names: Sequence[str],
+    draw_face: Callable[[Svg, float, float, float, int], None],
+    places: Sequence[tuple[float, float]],
+    side: float,
+) -> None:
+    """Dice with their regions.
+
+    Args:
+        svg: the picture.
+        dice: the face of the die in each slot, from 1.
+        names: the names of the faces, in order from face 1.
+        draw_face: ``draw_face(svg, x, y, side, face)`` draws a face on a die with the upper left corner (x, y).
+        places: the upper left corner of each die.
+        side: the length of the sides.
+    """
+    for slot, (face, (x, y)) in enumerate(zip(dice, places, strict=True)):
+        with die_region(svg, slot, names[int(face) - 1], x, y, side):
+            draw_die_body(svg, x, y, side)
+            draw_face(svg, x, y, side, int(face))
+
+
+def three_and_two(middle: float, y: float, side: float) -> list[tuple[float, float]]:
+    """The places of five dice in two rows, three above two, centred at ``middle``."""
+    step = side + 12
+    top = [(middle + (number - 1.5) * step + 6, y) for number in range(3)]
+    return top + [(middle + (number - 1) * step + 6, y + side + 14) for number in range(2)]
+
+
 def die_region(svg: Svg, slot: int, face_name: str, x: float, y: float, side: float) -> AbstractContextManager[None]:
     """The region of the die in a slot, from 0. Names count slots from 1, as the names of actions do."""
     return svg.region(die_name(slot), f"die {slot + 1}: {face_name}", x - 3, y - 3, side + 6, side + 6, side * 0.22)

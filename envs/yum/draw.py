@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from fivedice.envs.core.dice import NUM_DICE
 from fivedice.envs.core.marks import Marks
 from fivedice.envs.display.pieces import (
     BOTTOM,
     MARGIN,
     TOP,
-    die_region,
     draw_card,
-    draw_die_body,
+    draw_dice,
     draw_pips,
     draw_seat,
     draw_standings,
@@ -19,9 +17,11 @@ from fivedice.envs.display.pieces import (
     ink_on,
     kept_dice,
     seat_colour,
+    three_and_two,
     winner_words,
 )
 from fivedice.envs.display.svg import CREAM, FADED, GOLD, INK, PAPER, RULE, WIDTH, Svg
+from fivedice.envs.display.words import DOTS
 from fivedice.envs.yum.rules import (
     BONUS,
     BONUS_FROM,
@@ -65,13 +65,7 @@ def draw(state: Any, options: Any, marks: Marks) -> str:
     svg = draw_table("Yum", status, marks, None if over else mover)
     _draw_sheet(svg, state, options, None if over else mover)
     left, middle = MARGIN + SHEET + 20, (MARGIN + SHEET + WIDTH) / 2
-    for slot in range(NUM_DICE):
-        row, column = divmod(slot, 3)
-        x = middle + (column - (1.5 if row == 0 else 1)) * (SIDE + 12) + 6
-        y, face = TOP + 8 + row * (SIDE + 14), int(state["dice"][slot])
-        with die_region(svg, slot, str(face), x, y, SIDE):
-            draw_die_body(svg, x, y, SIDE)
-            draw_pips(svg, x, y, SIDE, face)
+    draw_dice(svg, state["dice"], DOTS, draw_pips, three_and_two(middle, TOP + 8, SIDE), SIDE)
     if not over:
         draw_throws(svg, middle, TOP + 2 * (SIDE + 14) + 26, int(state["throws_left"]))
     points = [score(state["boxes"][seat]) for seat in range(seats)]
@@ -110,7 +104,7 @@ def _draw_sheet(svg: Svg, state: Any, options: Any, mover: int | None) -> None:
             _draw_box(svg, state, options, seat, box, seat == mover, first + seat * column, TOP + row * height, column)
     for row, name in ((SIXES + 2, f"Bonus: {BONUS} from {BONUS_FROM}"), (14, "Total")):
         svg.rect(MARGIN, TOP + row * height, SHEET, height, CREAM, round=10 if row == 14 else 0)
-        svg.text(MARGIN + 12, middle(row), name, 13 if row != 14 else 17, bold=True, fit=NAMES)
+        svg.text(MARGIN + 12, middle(row), name, 14 if row != 14 else 17, bold=True, fit=first - MARGIN - 20)
     for seat in range(seats):
         upper = int(upper_total(state["boxes"][seat]))
         if has_bonus(upper):
