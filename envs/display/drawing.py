@@ -8,7 +8,8 @@ picture; SVG needs nothing.
 
     <g data-region="die-2" data-kind="die"><title>die 2: 5</title> … <rect class="frame" …/></g>
 
-The last child is a rectangle that covers the region; it is transparent unless `Marks` highlight it.
+The last child is a frame, which is invisible unless `Marks` highlight it. A region can stand in another one, such as a
+card on a space; a click belongs to the innermost region that has a legal action.
 ``game.action_regions(state, options, action)`` returns the names of the regions of an action. In each position,
 different legal actions have different regions, so a page can collect what a player clicks and find the action:
 
@@ -41,7 +42,7 @@ class Drawing:
     """A drawing of a position.
 
     Attributes:
-        svg: the drawing as an SVG document. Its size is `width` × `height` pixels.
+        svg: the drawing as an SVG document. Its size is `width` x `height` pixels.
     """
 
     svg: str
@@ -52,7 +53,7 @@ class Drawing:
         """The drawing as an RGB picture.
 
         Args:
-            scale: the size of the picture, relative to `width` × `height`. Default: 1.
+            scale: the size of the picture, relative to `width` x `height`. Default: 1.
 
         Returns:
             uint8 (height, width, 3).

@@ -169,6 +169,21 @@ def winner_words(winners: Callable[..., None], state: Any, options: Any) -> str:
     )
 
 
+def draw_chip(svg: Svg, x: float, y: float, radius: float, colour: str) -> None:
+    """A chip in the colour of a seat, seen from above."""
+    svg.circle(x, y, radius, colour, "#ffffff", 1)
+    svg.element(
+        "circle", cx=x, cy=y, r=0.62 * radius, fill="none", stroke="#ffffff", stroke_width=1, stroke_dasharray="2 2"
+    )
+
+
+def draw_pawn(svg: Svg, x: float, y: float, seat: int) -> None:
+    """The pawn of a seat; (``x``, ``y``) is the middle of its foot."""
+    colour = seat_colour(seat)
+    svg.path("M-9 0C-9-6-5-8-4-13A7 7 0 1 1 4-13C5-8 9-6 9 0Z", colour, "#ffffff", 1.5, move=f"translate({x:g} {y:g})")
+    svg.text(x, y - 17.5, seat, 11, ink_on(colour), anchor="middle", bold=True)
+
+
 def draw_standings(
     svg: Svg, x: float, y: float, width: float, points: Sequence[float], mover: int | None, notes: Sequence[str] = ()
 ) -> None:

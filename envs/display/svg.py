@@ -13,7 +13,7 @@ from fivedice.envs.core.marks import Marks
 WIDTH, HEIGHT = 800, 600  # of every picture, in pixels
 FONT = "Fivedice Sans"  # in fonts/; a browser without it uses the next family
 FAMILIES = f"{FONT}, Lato, Carlito, Verdana, sans-serif"
-LETTER = 0.56  # the mean width of a letter, as a share of the size of the font
+LETTER = 0.53  # the mean width of a letter, as a share of the size of the font
 BASELINE = 0.35  # from the middle of a capital letter down to the baseline, as a share of the size of the font
 
 INK, FADED, PAPER, CREAM, RULE = "#24292b", "#6b7478", "#fffdf6", "#f3ecdb", "#d8cfb8"
@@ -133,12 +133,21 @@ class Svg:
 
     @contextmanager
     def region(
-        self, name: str, label: str, x: float, y: float, width: float, height: float, round: float = 4
+        self,
+        name: str,
+        label: str,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        round: float = 4,
+        fill: str | None = None,
     ) -> Iterator[None]:
         """Write a group that can be chosen. What is written inside the ``with`` block belongs to it.
 
-        The group is ``<g data-region="box-0-fours" data-kind="box">`` with a ``<title>`` and, last, a transparent
-        rectangle ``<rect class="frame">``. `Marks` give this rectangle a visible frame; a page may style it, too.
+        The group is ``<g data-region="box-0-fours" data-kind="box">``. It begins with a ``<title>`` and a rectangle
+        that makes the whole region clickable, and ends with ``<rect class="frame">``. `Marks` make this frame visible; a
+        page may style it, too. Regions can stand in each other, such as a card on a space.
 
         Args:
             name: the unique name of the region; its kind is what stands before the first ``-``.
@@ -148,10 +157,13 @@ class Svg:
             width: the width of its frame.
             height: the height of its frame.
             round: the radius of the corners of its frame.
+            fill: the colour of its ground. Default: it is transparent.
         """
         kind = name.partition("-")[0]
         self._parts.append(f"<g data-region={quoteattr(name)} data-kind={quoteattr(kind)}>")
         self._parts.append(f"<title>{escape(label)}</title>")
+        clear = 0 if fill is None else None  # transparent, but it can be clicked
+        self.element("rect", x=x, y=y, width=width, height=height, rx=round, fill=fill or "#fff", fill_opacity=clear)
         yield
         marks = self.marks
         stroke, stroke_width, dash = None, None, None
@@ -161,7 +173,6 @@ class Svg:
             stroke, stroke_width = CHANGED, 3.0
         elif name in marks.legal:
             stroke, stroke_width, dash = GOLD, 2.0, "5 3"
-        # Invisible rather than without fill, so that the whole rectangle can be clicked.
         self.element(
             "rect",
             x=x,
@@ -169,8 +180,8 @@ class Svg:
             width=width,
             height=height,
             rx=round,
-            fill="#fff",
-            fill_opacity=0,
+            fill="none",
+            pointer_events="none",
             stroke=stroke,
             stroke_width=stroke_width,
             stroke_dasharray=dash,

@@ -47,9 +47,12 @@ ROW = (BOTTOM - TOP - HEAD) / len(CHARACTERS)
 PICTURES = 178  # the width of the picture column
 COLUMN = (BOARD - PICTURES) / 5
 SIDE = 62  # of a die
-# Symbols for a square from (-1, -1) to (1, 1), and their colours: a star, a heart, waves, a flower, a hat.
+# Symbols for a square from (-1, -1) to (1, 1), and their colours: a star, a heart, a drop, a hat, a house.
 STAR = "M0-.95L.24-.32.92-.29.39.13.57.78 0 .41-.57.78-.39.13-.92-.29-.24-.32Z"
-HEART = "M0 .85C-.55.4-.95.05-.95-.4-.95-.75-.7-.9-.48-.9-.25-.9-.08-.75 0-.55.08-.75.25-.9.48-.9.7-.9.95-.75.95-.4.95.05.55.4 0 .85Z"
+HEART = (
+    "M0 .85C-.55.4-.95.05-.95-.4-.95-.75-.7-.9-.48-.9-.25-.9-.08-.75 0-.55"
+    ".08-.75.25-.9.48-.9.7-.9.95-.75.95-.4.95.05.55.4 0 .85Z"
+)
 DROP = "M0-.95C.3-.45.7-.05.7.32.7.7.38.92 0 .92-.38.92-.7.7-.7.32-.7-.05-.3-.45 0-.95Z"
 HAT = "M-.95.62H.95V.85H-.95ZM-.55.5C-.6-.1-.45-.85 0-.85.45-.85.6-.1.55.5Z"
 HOUSE = "M0-.9 1-.05H.72V.85H.22V.25H-.22V.85H-.72V-.05H-1Z"
@@ -118,11 +121,10 @@ def _draw_board(svg: Svg, state: Any, options: Any) -> None:
                 if column == PICTURE:
                     draw_symbol(svg, row + 1, x + 36, y + ROW / 2 - 8, 26)
                     svg.text(x + 36, y + ROW - 15, character, 14, anchor="middle", bold=True)
-                    for number, seat in enumerate(here):
-                        across, down = number % 2, number // 2
-                        draw_seat(svg, x + 94 + 44 * across, y + ROW / 2 + (44 * down - 22 if len(here) > 2 else 0), seat, 18)
+                    for seat in here:
+                        draw_seat(svg, *_place_on_picture(seat, seats, y), seat, 18)
                     if target == PICTURE:
-                        _draw_ghost(svg, x + 94 + 44 * (len(here) % 2), y + ROW / 2, mover, 18)
+                        _draw_ghost(svg, *_place_on_picture(mover, seats, y), mover, 18)
                 else:
                     middle = x + COLUMN / 2, y + ROW / 2
                     svg.circle(*middle, 27, CREAM, RULE, 1.5)
@@ -131,6 +133,12 @@ def _draw_board(svg: Svg, state: Any, options: Any) -> None:
                         draw_seat(svg, *middle, seat, 24)
                     if target == column:
                         _draw_ghost(svg, *middle, mover, 24)
+
+
+def _place_on_picture(seat: int, seats: int, y: float) -> tuple[float, float]:
+    """Where the token of a seat stands in the picture column of the row with the upper edge ``y``."""
+    right, down = seat % 2, seat // 2
+    return MARGIN + 94 + 44 * right, y + ROW / 2 + (44 * down - 22 if seats > 2 else 0)
 
 
 def _draw_ghost(svg: Svg, x: float, y: float, seat: int, radius: float) -> None:

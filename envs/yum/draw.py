@@ -102,9 +102,11 @@ def _draw_sheet(svg: Svg, state: Any, options: Any, mover: int | None) -> None:
             svg.text(MARGIN + 140, middle(row), HINTS[box], 14, FADED)
         for seat in range(seats):
             _draw_box(svg, state, options, seat, box, seat == mover, first + seat * column, TOP + row * height, column)
-    for row, name in ((SIXES + 2, f"Bonus: {BONUS} from {BONUS_FROM}"), (14, "Total")):
+    for row, name, hint in ((SIXES + 2, "Bonus", f"{BONUS}, from {BONUS_FROM} in these six"), (14, "Total", "")):
         svg.rect(MARGIN, TOP + row * height, SHEET, height, CREAM, round=10 if row == 14 else 0)
-        svg.text(MARGIN + 12, middle(row), name, 14 if row != 14 else 17, bold=True, fit=first - MARGIN - 20)
+        svg.text(MARGIN + 12, middle(row), name, 16, bold=True)
+        if first - MARGIN > 300:
+            svg.text(MARGIN + 140, middle(row), hint, 14, FADED)
     for seat in range(seats):
         upper = int(upper_total(state["boxes"][seat]))
         if has_bonus(upper):
