@@ -22,6 +22,7 @@ from fivedice.envs.core.reward import REWARDS
 from fivedice.envs.core.spec import Game, check_reset_options, unknown_name
 from fivedice.envs.core.view import View
 from fivedice.envs.display.drawing import Drawing, draw, mark_last, require_rasteriser
+from fivedice.envs.display.window import Window, can_open
 from fivedice.envs.display.words import print_text
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
@@ -69,7 +70,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         reward: ``"win"``: at the end of the game the winners share +1 and the losers share -1, or all get 0 if everyone
             wins. ``"score"``: at each step the change of the own points. ``"margin"``: at each step the change of the
             own points, minus the mean change of the others' points. Default: ``"win"``, or ``"score"`` with one player.
-        render_mode: ``"ansi"``: `render` returns text. ``"human"``: the text is printed after `reset` and each `step`.
+        render_mode: ``"ansi"``: `render` returns text. ``"human"``: a window shows each position, after `reset` and
+            each `step`; without a display, or without ``pip install "fivedice[render]"``, the text is printed instead.
             ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[render]"``. None: no rendering.
             Default: None.
         illegal_action: what happens at an illegal action. ``"raise"``: `step` raises a ValueError and the game does not
@@ -104,6 +106,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.render_mode = render_mode
         if render_mode == "rgb_array":
             require_rasteriser()
+        self._window = Window(game.title) if render_mode == "human" and can_open() else None
         self._last_step: tuple[NDArray[np.void], int] | None = None  # the state before the last action, and the action
         self.illegal_action, self.illegal_reward = illegal_action, float(illegal_reward)
         self.metadata = {
@@ -284,7 +287,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
         Returns:
             With ``"ansi"`` text; with ``"rgb_array"`` a picture, uint8 (height, width, 3), of the same size at each
-            call. With ``"human"`` the text is printed and None is returned. Without a render mode None.
+            call. With ``"human"`` a window shows the picture, or the text is printed, and None is returned. Without a
+            render mode None.
 
         Raises:
             RuntimeError: `reset` was not called before.
@@ -294,7 +298,10 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             return self.draw().pixels()
         if self.render_mode == "ansi":
             return self.game.render(self._batch.states[0], self._batch.options)
+        if self._window is not None and self._window.show(self.draw()):
+            return None
         if self.render_mode == "human":
+            self._window = None
             print_text(self.game.render(self._batch.states[0], self._batch.options))
         return None
 
@@ -315,7 +322,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         return self.draw().svg if "agents" in self.__dict__ else None
 
     def close(self) -> None:
-        """Do nothing: the environment has no windows or files to close."""
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
 
     def _print(self) -> None:
         if self.render_mode == "human":

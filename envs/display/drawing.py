@@ -19,6 +19,7 @@ different legal actions have different regions, so a page can collect what a pla
 - the end of a turn in SET Cubed has ``("button-end",)``
 """
 
+import base64
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -123,6 +124,16 @@ def require_rasteriser() -> None:
 def font_file(weight: str) -> Path:
     """The file of the font of the drawings, for the weight ``"normal"`` or ``"bold"``."""
     return Path(__file__).parent / "fonts" / FONTS[weight]
+
+
+@cache
+def font_style() -> str:
+    """The font of the drawings as CSS, for a page that contains everything it needs."""
+    return "".join(
+        f'@font-face{{font-family:"{FONT}";font-weight:{weight};'
+        f"src:url(data:font/ttf;base64,{base64.b64encode(font_file(weight).read_bytes()).decode()})}}"
+        for weight in FONTS
+    )
 
 
 @cache

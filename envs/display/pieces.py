@@ -28,7 +28,7 @@ TOP, BOTTOM = HEADER + 12, HEIGHT - FOOTER - 12  # of the room for the game
 PIPS = {1: "4", 2: "08", 3: "048", 4: "0268", 5: "02468", 6: "023568"}  # the dots in a 3 x 3 grid, row by row
 
 
-def draw_table(title: str, status: str, marks: Marks, seat: int | None) -> Svg:
+def draw_table(title: str, status: str, marks: Marks, seat: int | None, split: float) -> Svg:
     """Start a picture: the table, the title and the status above it, and the last action below.
 
     Args:
@@ -36,8 +36,9 @@ def draw_table(title: str, status: str, marks: Marks, seat: int | None) -> Svg:
         status: who has to do what, or who has won.
         marks: what to highlight.
         seat: the seat to move, whose colour the status has; None: the game is over.
+        split: where the picture may be cut in two, in pixels from the left.
     """
-    svg = Svg(marks, f"{title}: {status}")
+    svg = Svg(marks, f"{title}: {status}", split)
     svg.rect(0, 0, WIDTH, HEIGHT, TABLE)
     svg.rect(0, 0, WIDTH, HEADER, TABLE_DARK)
     svg.text(MARGIN, HEADER / 2, title, 23, ON_TABLE, bold=True)

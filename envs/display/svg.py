@@ -29,13 +29,16 @@ class Svg:
     Args:
         marks: what the regions highlight.
         label: what the picture shows, for screen readers.
+        split: where the picture may be cut into a left and a right part that a narrow page shows one below the other,
+            in pixels from the left; ``data-split`` of the ``<svg>`` element.
     """
 
-    def __init__(self, marks: Marks, label: str) -> None:
+    def __init__(self, marks: Marks, label: str, split: float = WIDTH) -> None:
         self.marks = marks
         self._parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
-            f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family={quoteattr(FAMILIES)} role="img">',
+            f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family={quoteattr(FAMILIES)} role="img" '
+            f'data-split="{split:g}">',
             f"<title>{escape(label)}</title>",
         ]
 
@@ -146,8 +149,8 @@ class Svg:
         """Write a group that can be chosen. What is written inside the ``with`` block belongs to it.
 
         The group is ``<g data-region="box-0-fours" data-kind="box">``. It begins with a ``<title>`` and a rectangle
-        that makes the whole region clickable, and ends with ``<rect class="frame">``. `Marks` make this frame visible; a
-        page may style it, too. Regions can stand in each other, such as a card on a space.
+        that makes the whole region clickable, and ends with ``<rect class="frame">``. `Marks` make this frame visible;
+        a page may style it, too. Regions can stand in each other, such as a card on a space.
 
         Args:
             name: the unique name of the region; its kind is what stands before the first ``-``.

@@ -70,7 +70,7 @@ def draw(state: Any, options: Any, marks: Marks) -> str:
     """The board, and beside it the hands; below them the faces of a WILD, if the player has to declare one."""
     over, mover = state["phase"] == OVER, int(state["player"])
     status = winner_words(winners, state, options) if over else f"player_{mover}: {in_words(state, options)}"
-    svg = draw_table("SET Cubed", status, marks, None if over else mover)
+    svg = draw_table("SET Cubed", status, marks, None if over else mover, PANEL - 8)
     _draw_board(svg, state, options)
     _draw_hands(svg, state, options, bool(over))
     _draw_notes(svg, state, options)

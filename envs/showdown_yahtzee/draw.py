@@ -83,7 +83,7 @@ def draw(state: Any, options: Any, marks: Marks) -> str:
     else:
         phase = "Showdown" if state["last_turns"] else f"turn {int(state['turns'])}"
         status = f"player_{mover} to move, {phase}"
-    svg = draw_table("Showdown Yahtzee", status, marks, None if over else mover)
+    svg = draw_table("Showdown Yahtzee", status, marks, None if over else mover, PANEL - 8)
     claims = {} if over else _claims(state, options)
     for space in range(NUM_SPACES):
         _draw_space(svg, state, options, space, over, claims)

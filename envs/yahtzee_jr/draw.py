@@ -75,7 +75,7 @@ def draw(state: Any, options: Any, marks: Marks) -> str:
     """The board, the dice, and the points and open tokens of each seat."""
     over, mover = bool(is_terminal(state, options)), int(state["player"])
     status = _status(state, options, over)
-    svg = draw_table("Yahtzee Jr.", status, marks, None if over else mover)
+    svg = draw_table("Yahtzee Jr.", status, marks, None if over else mover, MARGIN + BOARD + 8)
     _draw_board(svg, state, options)
     middle = (MARGIN + BOARD + WIDTH) / 2
     draw_dice(svg, state["dice"], FACES, draw_face, three_and_two(middle, TOP + 8, SIDE), SIDE)

@@ -62,7 +62,7 @@ def draw(state: Any, options: Any, marks: Marks) -> str:
     """The score sheet with a column for each seat, and the dice."""
     seats, over, mover = int(options["num_players"]), bool(is_terminal(state, options)), int(state["player"])
     status = winner_words(winners, state, options) if over else f"player_{mover} to move"
-    svg = draw_table("Yum", status, marks, None if over else mover)
+    svg = draw_table("Yum", status, marks, None if over else mover, MARGIN + SHEET + 8)
     _draw_sheet(svg, state, options, None if over else mover)
     left, middle = MARGIN + SHEET + 20, (MARGIN + SHEET + WIDTH) / 2
     draw_dice(svg, state["dice"], DOTS, draw_pips, three_and_two(middle, TOP + 8, SIDE), SIDE)
