@@ -3,7 +3,7 @@
 Each command is one file of this package. Importing the file adds the command to `app`.
 """
 
-from fivedice.agents.cli import evaluate, exploit, info, list, play, report, solve, tournament, train
+from fivedice.agents.cli import evaluate, exploit, info, list, play, replay, report, solve, tournament, train
 from fivedice.agents.cli.app import app, console, main
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "list",
     "main",
     "play",
+    "replay",
     "report",
     "solve",
     "tournament",
