@@ -46,7 +46,7 @@ class Frame:
         drawing: the drawing of the position.
         lines: what has happened since the previous frame, as in a transcript.
         mover: the name of the agent that decides, or "" at the end of the game.
-        choices: the actions with the highest values, the highest first, and the chosen one; none at the end of the game.
+        choices: the actions with the highest values, the highest first, and the chosen one; none at the end.
     """
 
     drawing: Drawing

@@ -37,10 +37,12 @@ ol button { display: block; width: 100%; min-height: 0; text-align: left; border
   background: none; padding: .25rem .5rem; }
 ol [aria-current] { background: #fbe3a6; font-weight: bold; }
 .note { color: #5c6468; font-size: .9rem; margin: .2rem 0; }
+@media (min-width: 621px) { #said { position: absolute; left: -100vw; } }
 @media (min-width: 1000px) { main { grid-template-columns: minmax(0, 800px) 1fr; } }
 @media (max-width: 620px) {
   main { padding: .4rem; }
-  #right { display: block; max-width: 22rem; margin: .4rem auto 0; }
+  #right { display: block; max-width: 17rem; margin: .4rem auto 0; }
+  #keys { display: none; }
 }
 """
 
@@ -119,7 +121,7 @@ BODY = """
 <main>
 <h1>{title}</h1>
 <section>
-<div id="left"></div><div id="right"></div>
+<div id="left"></div>
 <p id="said" aria-live="polite"></p>
 <nav aria-label="Steps">
 <button id="first" aria-label="First position">&#124;&#9664;</button>
@@ -129,7 +131,8 @@ BODY = """
 <button id="play">Play</button>
 <input id="slider" type="range" min="0" max="{last}" value="0" aria-label="Position"><span id="count"></span>
 </nav>
-<p class="note">Keys: left and right arrow, Home, End; the space bar plays.</p>
+<div id="right"></div>
+<p class="note" id="keys">Keys: left and right arrow, Home, End; the space bar plays.</p>
 </section>
 <section>
 <p class="note" id="status"></p>
