@@ -38,7 +38,8 @@ def run(repetitions: int) -> list[Claim]:
     for game in games:
         milliseconds(game.name, game.max_players)  # compiles the rules and loads the fonts
     times = alternate(
-        repetitions, *(lambda game=game: milliseconds(game.name, game.max_players) for game in games)  # type: ignore[misc]
+        repetitions,
+        *(lambda game=game: milliseconds(game.name, game.max_players) for game in games),  # type: ignore[misc]
     )
     return [
         Claim(
