@@ -70,7 +70,7 @@ MAY_IMPORT = {
     "pettingzoo": {"envs/__init__.py", "envs/api/aec.py", "envs/api/transcript.py"},
     "pylunasvg": {"envs/display/drawing.py"},  # within its functions: the import of fivedice.envs loads none
 }
-NEEDED = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo"}  # by envs/, which takes no other library but pylunasvg
+NEEDED = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo"}  # envs/ also takes pylunasvg, no other library
 TO_TRAIN = {"torch", "stable_baselines3", "sb3_contrib"}
 MODULE = re.compile(r"fivedice(\.(\w+|\{\}|\w*\{\}\w*\{\}))+")
 
