@@ -5,6 +5,7 @@ import hashlib
 import importlib
 import itertools
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -199,9 +200,24 @@ class Game:
     is_truncated: Callable[[State, Options], bool] = never
     canonical: Callable[[State, Options, int, State, NDArray[np.int64]], None] | None = None
 
-    def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
-        # A copied or pickled game is a reference to the GAME of its package, because it consists of code.
-        return _game_of_package, (self.rules.__name__.rpartition(".")[0],)
+    def __reduce__(self) -> tuple[Callable[[str, str], "Game"], tuple[str, str]]:
+        # A copied or pickled game is a reference to its declaration, because it consists of code.
+        return _declared, (self.home, next(n for n, value in vars(sys.modules[self.home]).items() if value is self))
+
+    @property
+    def home(self) -> str:
+        """The name of the module that has the declaration: in general the package of the module with the rules.
+
+        Raises:
+            ValueError: no module of the package has it.
+        """
+        rules = self.rules.__name__
+        package, top = rules.rpartition(".")[0], rules.partition(".")[0]
+        others = sorted(name for name in sys.modules if name.startswith(f"{top}."))
+        for module in (package, rules, top, *others):
+            if any(value is self for value in vars(sys.modules.get(module, object)).values()):
+                return module
+        raise ValueError(f"no module of {top} has the declaration of {self.title} as an attribute")
 
     @property
     def aec_id(self) -> str:
@@ -284,8 +300,8 @@ class Game:
         }
 
 
-def _game_of_package(package: str) -> Game:
-    game: Game = importlib.import_module(package).GAME
+def _declared(module: str, name: str) -> Game:
+    game: Game = vars(importlib.import_module(module))[name]
     return game
 
 

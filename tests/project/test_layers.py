@@ -65,7 +65,7 @@ DRAWINGS_MAY_IMPORT = (
 )
 
 MAY_IMPORT = {
-    "numba": {"envs/core/fingerprint.py", "envs/core/kernel.py", "envs/core/kernel_cache.py"},
+    "numba": {f"envs/core/{name}.py" for name in ("fingerprint", "kernel", "kernel_cache", "kernel_error")},
     "gymnasium": {"envs/__init__.py", "envs/api/aec.py", "envs/api/single.py", "envs/api/vector.py"},
     "pettingzoo": {"envs/__init__.py", "envs/api/aec.py", "envs/api/transcript.py"},
     "pylunasvg": {"envs/display/drawing.py"},  # within its functions: the import of fivedice.envs loads none
