@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from sb3_contrib import MaskablePPO
 
-from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.policies.checkpoint import (
     CheckpointPolicy,
     differences,
@@ -80,7 +80,7 @@ def save_resume(training: Resumable) -> None:
                 "number": previous_best.number,
                 "digest": digest(previous_best.policy.network.tensors),
                 "figures": {
-                    name: [estimate.mean, estimate.half_width, estimate.count]
+                    name: [estimate.mean, estimate.half_width, estimate.count, estimate.low, estimate.high]
                     for name, estimate in previous_best.figures.items()
                 },
             }

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, evaluate
 from fivedice.agents.policies.baselines import OPTIMAL, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, save_checkpoint
 from fivedice.agents.policies.network import Network
@@ -257,7 +258,8 @@ class Training:
             is_best = not self._forgot
         for name, figure in evaluation.items():
             self.model.logger.record(name, figure.mean)
-            self.model.logger.record(f"{name}_half_width", figure.half_width)
+            self.model.logger.record(f"{name}_low", figure.low)
+            self.model.logger.record(f"{name}_high", figure.high)
         if self.optimum is not None:
             self.model.logger.record("eval/percent_of_optimum", 100 * evaluation["eval/score"].mean / self.optimum)
         self.model.logger.dump(self.steps)
@@ -359,14 +361,7 @@ class Training:
             "steps": self.steps,
             "seed": self.config.seed,
             "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
-            "evaluation": {
-                name.removeprefix("eval/"): {
-                    "mean": figure.mean,
-                    "half_width": figure.half_width,
-                    "deals": figure.count,
-                }
-                for name, figure in evaluation.items()
-            },
+            "evaluation": {name.removeprefix("eval/"): figure.to_dict() for name, figure in evaluation.items()},
         }
         save_checkpoint(path, card, policy.network)
 
