@@ -2,7 +2,6 @@
 
 import importlib.util
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from rich.text import Text
 from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown, ScoreSheet
 from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.match import Standing
+from fivedice.agents.policies.files import check_writable, write_whole
 
 if TYPE_CHECKING:
     from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
@@ -199,8 +199,10 @@ def check_picture(file: Path) -> None:
         raise ValueError(f"{file} has an unknown picture format; use a name that ends in {', '.join(PICTURES)}")
     if not file.absolute().parent.is_dir():
         raise ValueError(f"the folder {file.absolute().parent} for {file.name} does not exist; create it first")
-    if not os.access(file.absolute().parent, os.W_OK) or file.is_dir():
-        raise ValueError(f"{file} cannot be written; choose another place")
+    try:
+        check_writable(file)
+    except (OSError, ValueError):
+        raise ValueError(f"{file} cannot be written; choose another place") from None
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("plots need matplotlib: pip install 'fivedice[plot]'")
 
@@ -265,7 +267,7 @@ def draw_breakdown(
     picture.suptitle(title, fontsize=12)
     handles, names = panels[0].get_legend_handles_labels()
     picture.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
-    picture.savefig(file, dpi=150, format=kind)
+    write_whole(file, lambda temporary: picture.savefig(temporary, dpi=150, format=kind or file.suffix[1:]))
 
 
 @contextmanager

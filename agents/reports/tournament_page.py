@@ -14,7 +14,7 @@ from rich.text import Text
 from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.ranking import Ranking
 from fivedice.agents.evaluation.schedule import Tournament
-from fivedice.agents.policies.files import write_text, write_whole
+from fivedice.agents.policies.files import check_writable, write_text, write_whole
 from fivedice.agents.reports.tables import NAME, NUMBER, figure, plain_table
 from fivedice.envs import load_game
 
@@ -98,6 +98,17 @@ def rating_in_words(ranking: Ranking, number: int) -> str:
     """A rating with its interval. The anchor has no interval."""
     rating = ranking.ratings.estimates[number]
     return "0" if number == ranking.anchor else f"{rating.mean:z.0f} ± {rating.half_width:.0f}"
+
+
+def check_results(folder: Path) -> None:
+    """Check that the results can be written into `folder`, before any game is played.
+
+    Raises:
+        ValueError: a file or a folder is in the way.
+        OSError: the folder is not writable.
+    """
+    for name in (RESULTS, STANDINGS, PAIRS, PICTURE):
+        check_writable(folder / name)
 
 
 def write_results(tournament: Tournament, ranking: Ranking, folder: Path) -> list[Path]:

@@ -49,6 +49,7 @@ class Resumable(Protocol):
     best: float
     previous_bests: list[PreviousBest]
     next_best: int
+    owes_evaluation: bool
 
     @property
     def steps(self) -> int:
@@ -67,6 +68,7 @@ def save_resume(training: Resumable) -> None:
         "steps": training.steps,
         "updates": training.model._n_updates,
         "best": training.best,
+        "owes_evaluation": training.owes_evaluation,
         "reward": training.env.table.batch.reward,
         "pool": {
             "steps": pool.steps,
@@ -173,6 +175,7 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
     remarks = []
     training.best = notes["best"]
+    training.owes_evaluation = notes.get("owes_evaluation", False)
     training.previous_bests = []
     for found in notes.get("previous_bests", []):
         path = _best_path(training.folder, found["number"])
