@@ -1,9 +1,9 @@
 """Fill the disk at every point of a command, make room, and run the command again.
 
 ``python tests/stress/disk.py --times 40 --seed 1`` needs root on Linux, because it mounts a small file system in
-memory. Each trial runs a command on a disk with a random number of free bytes. The command must end with one sentence and exit
-status 2, or succeed; files that it wrote before must be intact. Then the disk is enlarged, and the same command must
-give the results of a run that always had room.
+memory. Each trial runs a command on a disk with a random number of free bytes. The command must end with one sentence
+and exit status 2, or succeed; files that it wrote before must be intact. Then the disk is enlarged, and the same
+command must give the results of a run that always had room.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """Give malformed files to everything that reads files: each is refused in one sentence, or harmless.
 
-``python tests/stress/fuzz.py --times 2000 --seed 1`` makes so many files of each kind with Hypothesis and prints one line
-for each kind. A file is a valid one with some bytes, tensors, keys or values changed, or with a header that promises
-more than the file holds. Reading it must raise one of `REFUSALS` with a message of one line, or succeed. It must not
-raise anything else, execute anything, change the file, or need much memory.
+``python tests/stress/fuzz.py --times 2000 --seed 1`` makes so many files of each kind with Hypothesis and prints
+one line for each kind. A file is a valid one with some bytes, tensors, keys or values changed, or with a header that
+promises more than the file holds. Reading it must raise one of `REFUSALS` with a message of one line, or succeed. It
+must not raise anything else, execute anything, change the file, or need much memory.
 """
 
 import argparse
@@ -224,6 +224,11 @@ def read_configuration(path: Path) -> None:
     validate(bound.arguments.get("settings") or TrainConfig())
 
 
+def read_transcript(path: Path) -> None:
+    """Parse and replay a transcript."""
+    replay(parse(path.read_text(encoding="utf-8")))
+
+
 def read_run_folder(path: Path) -> None:
     """Read the settings of a run's folder, as ``fivedice report`` and ``--resume`` do."""
     from fivedice.agents.training.config import TrainConfig
@@ -254,6 +259,7 @@ def kinds(place: Path) -> list[Kind]:
     settings_of_it = (place / "tournament" / "settings.json").read_bytes()
     part = next(tournament.parts())
     points = save({"points": np.zeros((20, 2, 2)), "shares": np.zeros((20, 2, 2))}, {"digest": "0"})
+    config = json.dumps(CONFIG).encode()
     transcript = (Path(__file__).parents[1] / "golden" / "yum-tie.txt").read_bytes()
 
     def claim_again(path: Path) -> None:
@@ -264,17 +270,10 @@ def kinds(place: Path) -> list[Kind]:
 
     return [
         Kind("checkpoint.safetensors", checkpoint, of_tensors(checkpoint), read_checkpoint),
-        Kind(
-            "transcript.txt",
-            transcript,
-            changed_bytes(transcript),
-            lambda path: replay(parse(path.read_text(encoding="utf-8"))),
-        ),
+        Kind("transcript.txt", transcript, changed_bytes(transcript), read_transcript),
         Kind("configuration.toml", TOML, changed_bytes(TOML), read_configuration),
-        Kind(
-            "configuration.json", json.dumps(CONFIG).encode(), of_json(json.dumps(CONFIG).encode()), read_configuration
-        ),
-        Kind("config.json", json.dumps(CONFIG).encode(), of_json(json.dumps(CONFIG).encode()), read_run_folder),
+        Kind("configuration.json", config, of_json(config), read_configuration),
+        Kind("config.json", config, of_json(config), read_run_folder),
         Kind("settings.json", settings_of_it, of_json(settings_of_it), claim_again),
         Kind("part.safetensors", points, of_tensors(points), lambda path: read_part(tournament, part, path)),
     ]

@@ -1112,7 +1112,7 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
     points, wins = said.split("Win rate")
     # 12 games are 6 deals. They make 1.5 with Student's 2.571 in place of 1.960; 0.1 takes 131 times as many.
     assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "1,600", "170"]
-    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "6,100", "75"]
+    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "3,500", "44"]
     assert cells(wins, "one") == ["one", "two", "62.5 ± 1.2 %", "75.0 ± 2.0 %"]
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %", "25.0 ± 1.0 %"]
 
