@@ -171,7 +171,7 @@ def sentence_of(error: CycloptsError) -> str:
         command = " ".join(("fivedice", *(error.command_chain or ())))
         return f"{argument.name.lstrip('-').upper()} is missing; see {command} --help"
     said = " ".join(str(error).split()).rstrip(".")
-    return said[:1].lower() + said[1:]
+    return re.sub("^(Command|Invalid|Missing|Parameter|Unknown|Unused)", lambda word: word[0].lower(), said)
 
 
 def _file_of(message: str) -> str:

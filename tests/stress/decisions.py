@@ -77,7 +77,7 @@ def yahtzee_jr(states: NDArray[np.void], batch: Batch) -> Found:
         "player": players >= batch.num_players,
         "tokens": outside(tokens, -1, 5) | shared,
         "tokens placed": ~batch.over & (placed != own[:, None] + earlier).any(axis=1),
-        "tokens at the end": batch.over & (placed != 5).any(axis=1),
+        "tokens at the end": batch.over & (placed != {1: 5, 2: 5, 3: 4, 4: 3}[batch.num_players]).any(axis=1),
         "roll_off": outside(states["roll_off"], -1, batch.num_players - 1),
     }
 
