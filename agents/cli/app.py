@@ -20,6 +20,7 @@ from rich.console import Console
 from fivedice.agents.policies.checkpoint import RENAMED
 from fivedice.agents.policies.protocols import BoundToGame, Policy
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig, whole
+from fivedice.envs.core.kernel_error import KernelError
 from fivedice.envs.core.option import Value, written
 from fivedice.envs.core.spec import Game, Options, unknown_name
 
@@ -153,11 +154,16 @@ def main() -> None:
         where = f"{error.filename} cannot be used: " if error.filename else ""
         _complain(f"fivedice: {where}{error.strerror or error}")
         sys.exit(2)
+<<<<<<< HEAD
     except (ValueError, MemoryError) as error:
         _complain(f"fivedice: {_file_of(str(error))}{error}")
+=======
+    except (ValueError, MemoryError, KernelError) as error:
+        _complain(f"fivedice: {error}")
+>>>>>>> 5d99ce934876a4e0ca1e2ea2bb345bb3edbd151a
         sys.exit(2)
     except ModuleNotFoundError as error:
-        extra = "plot" if error.name == "matplotlib" else "train"
+        extra = {"matplotlib": "plot", "pylunasvg": "render"}.get(error.name or "", "train")
         _complain(f"fivedice: this command needs {error.name}; install it by: pip install 'fivedice[{extra}]'")
         sys.exit(2)
     except KeyboardInterrupt:
