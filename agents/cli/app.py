@@ -154,13 +154,8 @@ def main() -> None:
         where = f"{error.filename} cannot be used: " if error.filename else ""
         _complain(f"fivedice: {where}{error.strerror or error}")
         sys.exit(2)
-<<<<<<< HEAD
-    except (ValueError, MemoryError) as error:
-        _complain(f"fivedice: {_file_of(str(error))}{error}")
-=======
     except (ValueError, MemoryError, KernelError) as error:
-        _complain(f"fivedice: {error}")
->>>>>>> 5d99ce934876a4e0ca1e2ea2bb345bb3edbd151a
+        _complain(f"fivedice: {_file_of(str(error))}{error}")
         sys.exit(2)
     except ModuleNotFoundError as error:
         extra = {"matplotlib": "plot", "pylunasvg": "render"}.get(error.name or "", "train")

@@ -10,14 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, ScoreSheet, score_sheet_of
-<<<<<<< HEAD
 from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.match import evaluate
-from fivedice.agents.policies.baselines import GREEDY, optimum
-=======
-from fivedice.agents.evaluation.match import Estimate, evaluate
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, baseline_names, optimum
->>>>>>> 5d99ce934876a4e0ca1e2ea2bb345bb3edbd151a
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.files import write_text, write_whole
 from fivedice.agents.policies.protocols import HasActionFeatures

@@ -15,14 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-<<<<<<< HEAD
 from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.match import Standing, evaluate
-from fivedice.agents.policies.baselines import OPTIMAL, is_solved, optimum
-=======
-from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, is_solved, optimum
->>>>>>> 5d99ce934876a4e0ca1e2ea2bb345bb3edbd151a
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, save_checkpoint
 from fivedice.agents.policies.network import Network
 from fivedice.agents.policies.prior import PRIORS
