@@ -66,11 +66,12 @@ def check_writable(path: Path) -> None:
         ValueError: `path` or a file in place of its folder is in the way.
         OSError: the folder is not writable, or the disk is full.
     """
-    refuse_file(path.parent, path.name)
+    folder = path.parent
+    refuse_file(folder, path.name)
     if path.is_dir():
         raise ValueError(f"{path} is a folder; choose another place")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
         pass
 
 
