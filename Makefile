@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: train test lint docs bench mutants clean help
+.PHONY: train test lint docs bench mutants stress clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -35,6 +35,11 @@ bench: $(INSTALLED)  ## the speed ratios of benchmarks/ (installs their peers fi
 
 mutants: $(INSTALLED)  ## plant the faults of tests/mutants one by one: do the tests notice? (an hour or more)
 	$(BIN)/python tests/mutants/plant.py
+
+stress: $(INSTALLED)  ## random decisions, malformed files and killed processes in large numbers (hours; see docs/reliability.md)
+	$(BIN)/python tests/stress/decisions.py
+	$(BIN)/python tests/stress/fuzz.py
+	$(BIN)/python tests/stress/kill.py
 
 clean:  ## remove what the other commands made, except runs/
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -87,7 +87,7 @@ class Bar:
                 f"{name.removeprefix('eval/').removeprefix('win_rate_')} {figure(value, percent='win' in name)}"
                 for name, value in update.evaluation.items()
             )
-            self._console.print(f"{update.steps:>11,}  {figures}  ({speed})", highlight=False)
+            self._console.print(f"{update.steps:>11,}  {figures}  ({speed})", highlight=False, soft_wrap=True)
             if update.forgot:
                 against = ", ".join(update.forgot)
                 self._console.print(f"{'':>11}  not taken as the best: it got worse against {against}", highlight=False)

@@ -4,7 +4,6 @@ A *deal* is one dice seed. A match plays each deal once from every seat, so that
 seat. The games of one deal depend on each other, so all of them together are one sample.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.variance import regrets, without_luck
 from fivedice.agents.policies.protocols import PointValues
 from fivedice.envs.core.batch import Batch
@@ -22,42 +22,10 @@ from fivedice.envs.core.view import Policy, View
 
 LEAST_DEALS = 20  # a regression needs at least this many
 GAMES_AT_ONCE = 4096
-Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution, for 95 % intervals
 
 # A callback for the decisions of a match. Its arguments are the index of the policy that decides, the indices of the
 # games (R,), and the view and the actions (R,) of these R decisions.
 Watch = Callable[[int, NDArray[np.int64], View, NDArray[np.int64]], None]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and half the width of its 95 % interval, which is NaN if there is only one sample."""
-
-    mean: float
-    half_width: float
-    count: int
-
-    @classmethod
-    def of(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """The mean of independent samples (N,)."""
-        count = len(samples)
-        half_width = Z * float(samples.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
-        return cls(float(samples.mean()), half_width, count)
-
-    @classmethod
-    def of_shares(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """The mean of independent samples (N,) between 0 and 1.
-
-        The standard deviation includes two more samples of 0 and two of 1, so that the interval has a width above 0
-        even if all samples are equal (after Agresti and Coull, "Approximate is better than 'exact' for interval
-        estimation of binomial proportions", The American Statistician 52, 1998).
-        """
-        spread = float(np.concatenate([samples, [0.0, 0.0, 1.0, 1.0]]).std(ddof=1))
-        return cls(float(samples.mean()), Z * spread / math.sqrt(len(samples)), len(samples))
-
-    def count_for(self, half_width: float) -> float:
-        """The number of such samples that an interval of this half width needs; NaN if it is unknown."""
-        return self.count * (self.half_width / half_width) ** 2
 
 
 @dataclass(frozen=True)

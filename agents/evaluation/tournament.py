@@ -32,6 +32,7 @@ from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.view import Policy
 
+PARTS = "parts"  # in a tournament's folder: the folder of the results of each part
 SETTINGS = "settings.json"  # in a tournament's folder: its settings and contenders
 
 
@@ -118,6 +119,7 @@ def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = la
 
     Raises:
         ValueError: the folder contains another tournament.
+        OSError: the folder is not writable.
     """
     path = folder / SETTINGS
     refuse_file(folder, "the results")
@@ -126,8 +128,8 @@ def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = la
     if path.is_file():
         try:
             settings = json.loads(path.read_text(encoding="utf-8"))
-            identity, known = settings["tournament"], dict(settings["contenders"])
-        except (ValueError, KeyError, TypeError):
+            identity, known = dict(settings["tournament"]), dict(settings["contenders"])
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise ValueError(
                 f"{path} is damaged; delete this file to continue the tournament in {folder}, or use another folder"
             ) from None
@@ -140,6 +142,7 @@ def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = la
         for label in digests:
             if known.get(label, digests[label]) != digests[label]:
                 note(f"{label} has changed since its games in {folder}; they will be played again")
+    (folder / PARTS).mkdir(parents=True, exist_ok=True)
     settings = {"tournament": tournament.identity(), "contenders": known | digests}
     write_text(path, json.dumps(settings, indent=2) + "\n")
 
@@ -168,7 +171,7 @@ def read_part(tournament: Tournament, part: Part, path: Path) -> tuple[NDArray[n
 
 
 def _path(tournament: Tournament, part: Part, folder: Path) -> Path:
-    return folder / "parts" / f"{tournament.key(part)}.safetensors"
+    return folder / PARTS / f"{tournament.key(part)}.safetensors"
 
 
 def _write_part(tournament: Tournament, part: Part, folder: Path, policies: Sequence[Policy]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from fivedice.agents.policies.files import digest, no_checkpoint, write_tensors
+from fivedice.agents.policies.files import digest, no_checkpoint, readable, write_tensors
 from fivedice.agents.policies.network import Network, likeliest, sampled
 from fivedice.agents.policies.prior import PRIORS, Prior
 from fivedice.envs import load_game
@@ -148,7 +148,13 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
     except (ValueError, TypeError) as error:
         _refuse(path, error)
     return CheckpointPolicy(
-        path.stem, game, options, network, canonical_form=canonical_form, prior=prior, deterministic=deterministic
+        readable(path.stem),
+        game,
+        options,
+        network,
+        canonical_form=canonical_form,
+        prior=prior,
+        deterministic=deterministic,
     )
 
 
@@ -276,6 +282,12 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], d
     except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
         # Data types that NumPy does not know, such as bfloat16, raise the last two.
         _refuse(path, f"it is not a complete safetensors file of float32 tensors ({error})")
+    if "format" not in metadata and "notes" in metadata:
+        _refuse(
+            path,
+            f"it is the resume file of a training run, not a policy; use best.safetensors beside it, "
+            f"or continue the run by fivedice train --resume {path.parent}",
+        )
     if metadata.get("format") != FORMAT:
         _refuse(path, f"its format is {metadata.get('format')!r}, not {FORMAT!r}")
     if with_tensors and metadata.get("digest", digest(tensors)) != digest(tensors):

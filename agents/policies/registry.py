@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
-from fivedice.agents.policies.files import no_checkpoint
+from fivedice.agents.policies.files import no_checkpoint, readable
 from fivedice.agents.policies.rollout import AIMS, GAMES, POINTS, RolloutPolicy
 from fivedice.envs.core.plugins import first_line, import_attribute, is_source, reason_of
 from fivedice.envs.core.view import Policy, View
@@ -117,7 +117,7 @@ def load_all(names: Sequence[str], *, deterministic: bool = True) -> dict[str, P
     """
     policies = [load(name, deterministic=deterministic) for name in names]
     short = [policy.name for policy in policies]
-    labels = [name if short.count(own) > 1 else own for name, own in zip(names, short, strict=True)]
+    labels = [readable(name) if short.count(own) > 1 else own for name, own in zip(names, short, strict=True)]
     for place, label in enumerate(labels):
         if label in labels[:place]:
             raise ValueError(f"{label!r} is listed twice; list each policy once")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from sb3_contrib import MaskablePPO
 
-from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.policies.checkpoint import (
     CheckpointPolicy,
     differences,
@@ -49,6 +49,7 @@ class Resumable(Protocol):
     best: float
     previous_bests: list[PreviousBest]
     next_best: int
+    owes_evaluation: bool
 
     @property
     def steps(self) -> int:
@@ -67,6 +68,7 @@ def save_resume(training: Resumable) -> None:
         "steps": training.steps,
         "updates": training.model._n_updates,
         "best": training.best,
+        "owes_evaluation": training.owes_evaluation,
         "reward": training.env.table.batch.reward,
         "pool": {
             "steps": pool.steps,
@@ -80,7 +82,7 @@ def save_resume(training: Resumable) -> None:
                 "number": previous_best.number,
                 "digest": digest(previous_best.policy.network.tensors),
                 "figures": {
-                    name: [estimate.mean, estimate.half_width, estimate.count]
+                    name: [estimate.mean, estimate.half_width, estimate.count, estimate.low, estimate.high]
                     for name, estimate in previous_best.figures.items()
                 },
             }
@@ -173,6 +175,7 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
     remarks = []
     training.best = notes["best"]
+    training.owes_evaluation = notes.get("owes_evaluation", False)
     training.previous_bests = []
     for found in notes.get("previous_bests", []):
         path = _best_path(training.folder, found["number"])

@@ -5,6 +5,7 @@ opponents and the model, `Training.learn` is the loop.
 """
 
 import importlib.metadata
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, evaluate
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, save_checkpoint
 from fivedice.agents.policies.network import Network
@@ -119,7 +121,7 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
                     f"total_timesteps={config.total_timesteps}; use more to continue"
                 )
             made = f"{training.steps:,} decisions"
-            if training.is_finished:
+            if training.is_finished and not training.owes_evaluation:
                 reporter.note(f"the run has ended after {made}; a greater --total-timesteps continues it")
             else:
                 reporter.note(f"the run continues after {made}")
@@ -189,6 +191,7 @@ class Training:
         self.best = -float("inf")
         self.previous_bests: list[PreviousBest] = []  # oldest first
         self.next_best = 0  # the number of the next one
+        self.owes_evaluation = False  # whether the run was stopped in an evaluation
         self._forgot: tuple[str, ...] = ()
         self._started = time.monotonic()
         self._checking = 0.0  # seconds spent on checks of new bests
@@ -215,6 +218,8 @@ class Training:
         with library_settings(config.torch_threads), StopOnSignal() as stop:
             self._started, first = time.monotonic(), self.steps
             evaluation = None
+            if self.owes_evaluation:
+                evaluation = self._evaluate_and_report(first)
             while not self.is_finished and not stop.requested:
                 before = self.steps
                 self._set_schedules()
@@ -224,14 +229,28 @@ class Training:
                     self.add_snapshot()
                 evaluation = None
                 if passes(before, self.steps, config.eval_every) or self.is_finished:
-                    evaluation = self.evaluate_and_save()
-                speed = (self.steps - first) / (time.monotonic() - self._started)
-                lost = () if evaluation is None else tuple(loses_to(evaluation, 1 / self.num_players))
-                self.report(Progress(self.steps, watch.score, speed, evaluation, self._forgot, lost))
+                    evaluation = self._evaluate_and_report(first, watch.score)
+                else:
+                    self.report(Progress(self.steps, watch.score, self._speed(first), None, self._forgot))
             if evaluation is None and self.steps > first:
                 self.save(self.folder / "last.safetensors", {})
                 save_resume(self)
         return self.is_finished
+
+    def _evaluate_and_report(self, first: int, score: float = math.nan) -> dict[str, Estimate]:
+        """Save the run, then evaluate it; a run that is killed during the evaluation plays it when it is resumed."""
+        self.model.logger.dump(self.steps)  # what is not logged now would be lost with the process
+        self.owes_evaluation = True
+        save_resume(self)
+        self.owes_evaluation = False
+        evaluation = self.evaluate_and_save()
+        lost = tuple(loses_to(evaluation, 1 / self.num_players))
+        self.report(Progress(self.steps, score, self._speed(first), evaluation, self._forgot, lost))
+        return evaluation
+
+    def _speed(self, first: int) -> float:
+        """Decisions per second since the run was started or resumed after `first` decisions."""
+        return (self.steps - first) / (time.monotonic() - self._started)
 
     def _set_schedules(self) -> None:
         """Set what changes over the run, before an update."""
@@ -258,7 +277,8 @@ class Training:
             is_best = not self._forgot
         for name, figure in evaluation.items():
             self.model.logger.record(name, figure.mean)
-            self.model.logger.record(f"{name}_half_width", figure.half_width)
+            self.model.logger.record(f"{name}_low", figure.low)
+            self.model.logger.record(f"{name}_high", figure.high)
         if self.optimum is not None:
             self.model.logger.record("eval/percent_of_optimum", 100 * evaluation["eval/score"].mean / self.optimum)
         self.model.logger.dump(self.steps)
@@ -360,14 +380,7 @@ class Training:
             "steps": self.steps,
             "seed": self.config.seed,
             "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
-            "evaluation": {
-                name.removeprefix("eval/"): {
-                    "mean": figure.mean,
-                    "half_width": figure.half_width,
-                    "deals": figure.count,
-                }
-                for name, figure in evaluation.items()
-            },
+            "evaluation": {name.removeprefix("eval/"): figure.to_dict() for name, figure in evaluation.items()},
         }
         save_checkpoint(path, card, policy.network)
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,7 +57,7 @@ def validate_resumed(config: TrainConfig, folder: Path) -> None:
     """
     if not (folder / CONFIG).is_file():  # nothing has begun there
         return
-    stored = json.loads((folder / CONFIG).read_text("utf-8"))
+    stored = read_stored(folder / CONFIG)
     for name in ("seed", "name", "runs"):
         value = getattr(config, name)
         value = str(value) if isinstance(value, Path) else value
@@ -65,6 +66,21 @@ def validate_resumed(config: TrainConfig, folder: Path) -> None:
                 f"{folder} was started with {name}={stored[name]!r}, which cannot change; "
                 f"leave out --{name}, or start a new run"
             )
+
+
+def read_stored(path: Path) -> dict[str, Any]:
+    """Read the settings that a run has stored in its folder.
+
+    Raises:
+        ValueError: the file does not contain settings.
+    """
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} does not contain the settings of a run ({error})") from None
+    if not isinstance(stored, dict):
+        raise ValueError(f"{path} does not contain the settings of a run (it contains {str(stored)[:40]!r})")
+    return stored
 
 
 def load_start(config: TrainConfig) -> CheckpointPolicy | None:

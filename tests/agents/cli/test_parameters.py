@@ -30,7 +30,8 @@ from fivedice.agents.cli import run as run_command
 from fivedice.agents.cli import terminal
 from fivedice.agents.evaluation import ranking, schedule, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
-from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
@@ -1196,9 +1197,9 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %"]
     said, _ = shown(ADJUSTED, CONTENDERS)
     points, wins = said.split("Win rate")
-    # 6 deals make 1.5, so 0.1 takes 225 times as many; 12 games are 6 deals.
-    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "2,700", "300"]
-    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "6,100", "75"]
+    # 12 games are 6 deals. They make 1.5 with Student's 2.571 in place of 1.960; 0.1 takes 131 times as many.
+    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "1,600", "170"]
+    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "3,500", "44"]
     assert cells(wins, "one") == ["one", "two", "62.5 ± 1.2 %", "75.0 ± 2.0 %"]
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %", "25.0 ± 1.0 %"]
 

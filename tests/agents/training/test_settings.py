@@ -23,7 +23,8 @@ from torch.distributions import Distribution
 import fivedice.configs
 from fivedice.agents.cli import app
 from fivedice.agents.cli import run as run_command
-from fivedice.agents.evaluation.match import Estimate, Standing
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing
 from fivedice.agents.policies.baselines import GREEDY
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.prior import Prior
