@@ -3,7 +3,7 @@
 Each command is one file of this package. Importing the file adds the command to `app`.
 """
 
-from fivedice.agents.cli import evaluate, exploit, info, list, play, report, solve, tournament, train
+from fivedice.agents.cli import evaluate, exploit, export, info, list, play, record, report, solve, tournament, train
 from fivedice.agents.cli.app import app, console, main
 
 __all__ = [
@@ -11,10 +11,12 @@ __all__ = [
     "console",
     "evaluate",
     "exploit",
+    "export",
     "info",
     "list",
     "main",
     "play",
+    "record",
     "report",
     "solve",
     "tournament",

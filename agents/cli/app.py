@@ -17,6 +17,7 @@ from cyclopts.config import Dict
 from rich.console import Console
 
 from fivedice.agents.policies.checkpoint import RENAMED
+from fivedice.agents.policies.extras import extra_of
 from fivedice.agents.policies.protocols import BoundToGame, Policy
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig, whole
 from fivedice.envs.core.option import Value, written
@@ -146,7 +147,7 @@ def main() -> None:
         _complain(f"fivedice: {error}")
         sys.exit(2)
     except ModuleNotFoundError as error:
-        extra = "plot" if error.name == "matplotlib" else "train"
+        extra = extra_of(error.name) or "train"
         _complain(f"fivedice: this command needs {error.name}; install it by: pip install 'fivedice[{extra}]'")
         sys.exit(2)
     except KeyboardInterrupt:

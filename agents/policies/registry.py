@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.extras import import_optional
 from fivedice.agents.policies.files import no_checkpoint
 from fivedice.agents.policies.rollout import AIMS, GAMES, POINTS, RolloutPolicy
 from fivedice.envs.core.view import Policy, View
@@ -17,18 +18,19 @@ ROLLOUT = "rollout"
 
 
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
-    """A policy for ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"`` or a checkpoint file.
+    """A policy for ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"``, a checkpoint file or an ONNX file.
 
     A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
     optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
     `RolloutPolicy`.
 
     Args:
-        name: one of the names, or the path of a ``.safetensors`` file. Nothing in it is executed.
-        deterministic: True: a checkpoint plays its most probable action. False: it samples from its probabilities.
+        name: one of the names, or the path of a ``.safetensors`` or ``.onnx`` file. No code in it is executed.
+        deterministic: True: a network plays its most probable action. False: it samples from its probabilities.
 
     Raises:
-        ValueError: no policy has this name, or the file is not a checkpoint that this version can play.
+        ValueError: no policy has this name, or the file is not one that this version can play.
+        ModuleNotFoundError: an ``.onnx`` file without ONNX Runtime (``pip install "fivedice[onnx]"``).
     """
     if name == "random":
         return RandomPolicy()
@@ -40,10 +42,14 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         base, games, aim = read_rollout(name)
         return RolloutPolicy(load(base, deterministic=deterministic), games, aim)
     shown = str(name) if isinstance(name, Path) else name
-    refused = f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint"
+    refused = f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors or .onnx file"
     if not isinstance(name, (str, Path)) or name == "":
         raise ValueError(refused)
     path = Path(name)
+    if path.suffix == ".onnx":
+        onnx_file = import_optional("fivedice.agents.policies.onnx_file")  # only these files need ONNX Runtime
+        network: Policy = onnx_file.OnnxPolicy(path, deterministic=deterministic)
+        return network
     if path.suffix != ".safetensors":
         raise ValueError(no_checkpoint(path) if any(path.glob("*.safetensors")) else refused)
     checkpoint = importlib.import_module(
