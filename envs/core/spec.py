@@ -3,9 +3,10 @@
 import difflib
 import hashlib
 import importlib
+import inspect
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
@@ -289,9 +290,31 @@ def unknown_name(kind: str, name: str, valid: "Mapping[str, object] | tuple[str,
         name: the unknown name.
         valid: the valid names.
     """
-    near = difflib.get_close_matches(name, list(valid), n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(map(repr, valid)) or 'none'}"
-    return f"{name!r} is not a known {kind}; {hint}"
+    return f"{name!r} is not a known {kind}; {_nearest(name, valid)}"
+
+
+def _nearest(name: str, valid: Iterable[str]) -> str:
+    """The hint to the most similar valid name, or all of them."""
+    valid = list(valid)
+    near = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(map(repr, valid)) or 'none'}"
+
+
+def check_keywords(called: Callable[..., object], game: Game, keywords: Iterable[str]) -> None:
+    """Raise a TypeError, in Python's words, if a keyword is neither a parameter nor an option of the game.
+
+    Args:
+        called: the class or function that was called. It takes the options of a game as ``**options``.
+        game: the game.
+        keywords: the keywords that are not parameters of ``called``.
+    """
+    options = [option.name for option in game.rules.OPTIONS]
+    for name in keywords:
+        if name not in options:
+            parameters = inspect.signature(called).parameters.values()
+            known = [parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
+            hint = _nearest(name, [known_name for known_name in known if known_name != "game"] + options)
+            raise TypeError(f"{called.__name__} got an unexpected keyword argument {name!r}; {hint}")
 
 
 def check_reset_options(options: Mapping[str, object], known: tuple[str, ...]) -> None:

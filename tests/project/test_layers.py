@@ -47,6 +47,7 @@ DOORS = {
         "fivedice.agents.training.run",
         "fivedice.agents.training.vec_env",
     },
+    "envs/core/batch.py": {"fivedice.envs"},  # games by their names
     "envs/api/table.py": {"fivedice.agents.policies.registry"},  # policies by their names
     "agents/policies/by_game.py": {
         "fivedice.agents.games.{}",
