@@ -39,7 +39,8 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib is not in
         game = keywords.pop("game")
         keywords.setdefault("illegal_action", "terminate")
         self.game_env = DiceEnv(load_game(game) if isinstance(game, str) else game, **keywords)
-        self.possible_agents = self.agents = list(self.game_env.possible_agents)
+        self.possible_agents = list(self.game_env.possible_agents)
+        self.agents = list(self.possible_agents)  # until the end of the game, because all of them end together
         self.observation_spaces, self.action_spaces = {}, {}
         for agent in self.possible_agents:
             space = self.game_env.observation_space(agent)
@@ -59,7 +60,6 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib is not in
             The observation of the agent that is to act, and its info, by its name.
         """
         self.game_env.reset(seed, options)
-        self.agents = list(self.possible_agents)
         mover = self.game_env.agent_selection
         return self._observe([mover]), {mover: {}}
 
@@ -90,8 +90,6 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib is not in
         rewards = {agent: float(reward) for agent, reward in self.game_env.rewards.items()}
         everyone = [*self.possible_agents, "__all__"]
         infos = {agent: dict(self.game_env.infos[agent]) for agent in shown}
-        if over:
-            self.agents = []
         return (
             self._observe(shown),
             rewards,
