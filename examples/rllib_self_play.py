@@ -14,7 +14,7 @@ from torch import nn
 from fivedice.agents import evaluate, from_torch
 from fivedice.envs.api.rllib import DiceMultiAgentEnv
 
-ITERATIONS = int(sys.argv[1]) if len(sys.argv) > 1 else 12
+ITERATIONS = int(sys.argv[1]) if len(sys.argv) > 1 else 8
 
 module = RLModuleSpec(
     module_class=ActionMaskingTorchRLModule,

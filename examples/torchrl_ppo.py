@@ -26,7 +26,7 @@ from torchrl.objectives.value import GAE
 from fivedice.agents import evaluate, from_torch
 from fivedice.envs import yum_v0  # this also registers the ids of Gymnasium
 
-TOTAL_FRAMES = int(sys.argv[1]) if len(sys.argv) > 1 else 40_000
+TOTAL_FRAMES = int(sys.argv[1]) if len(sys.argv) > 1 else 16_000
 FRAMES_PER_BATCH, MINIBATCH, EPOCHS = 2000, 250, 6
 
 torch.manual_seed(1)

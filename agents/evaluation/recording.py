@@ -123,7 +123,8 @@ def record(
     if out.exists():
         raise ValueError(f"{out} exists; choose another folder, or remove it")
     out.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
+    # Minari computes the size of a data set correctly only for an absolute path.
+    temporary = Path(tempfile.mkdtemp(dir=out.parent.absolute(), prefix=f".{out.name}."))
     try:
         storage = _new_storage(temporary / "data", game, batch)
         for first in range(0, games, GAMES_AT_ONCE):
