@@ -1,6 +1,6 @@
 """A single-file PPO in the style of CleanRL, with action masks: one seat of Yum against greedy play.
 
-    python examples/cleanrl_ppo.py
+python examples/cleanrl_ppo.py
 """
 
 import sys
@@ -109,4 +109,4 @@ for update in range(num_updates):
 policy = from_torch(agent.actor, agent.critic, "yum", name="cleanrl")
 policy.save("cleanrl.safetensors", reward="score")
 for standing in evaluate("yum", [policy, "greedy", "random"], games=400):
-    print(standing.name, f"{standing.points.mean:.1f} ± {standing.points.half_width:.1f} points", standing.wins)
+    print(f"{standing.name}: {standing.points.mean:.1f} ± {standing.points.half_width:.1f} points per game")

@@ -1,6 +1,6 @@
 """RLlib (new API stack): two policies of PPO with action masks learn Yum by self-play; one becomes a checkpoint.
 
-    pip install "fivedice[rllib]"
+pip install "fivedice[rllib]"
 """
 
 import sys
@@ -44,4 +44,4 @@ policy = from_torch(
 )
 policy.save("rllib.safetensors", reward="margin")
 for standing in evaluate("yum", [policy, "random"], games=400):
-    print(standing.to_dict())
+    print(f"{standing.name}: {standing.points.mean:.1f} ± {standing.points.half_width:.1f} points per game")

@@ -1,6 +1,6 @@
 """The checkers and the video recorders of Gymnasium, Stable-Baselines3 and PettingZoo, with warnings as errors.
 
-    python -W error examples/sb3_checkers.py
+python -W error examples/sb3_checkers.py
 """
 
 import contextlib

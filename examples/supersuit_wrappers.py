@@ -1,6 +1,6 @@
 """SuperSuit: its wrappers on an AEC environment. ``mask_in="info"`` makes the observation a plain array.
 
-    python examples/supersuit_wrappers.py
+python examples/supersuit_wrappers.py
 """
 
 import numpy as np
@@ -12,9 +12,7 @@ WRAPPERS = {
     "dtype": lambda env: supersuit.dtype_v0(env, np.float64),
     "frame_stack": lambda env: supersuit.frame_stack_v1(env, 4),
     "flatten": lambda env: supersuit.flatten_v0(env),
-    "all of them": lambda env: supersuit.flatten_v0(
-        supersuit.frame_stack_v1(supersuit.dtype_v0(env, np.float64), 4)
-    ),
+    "all of them": lambda env: supersuit.flatten_v0(supersuit.frame_stack_v1(supersuit.dtype_v0(env, np.float64), 4)),
 }
 
 

@@ -1,6 +1,6 @@
 """TorchRL: PPO with MaskedCategorical, one seat of Yum against random play. No wrappers of our own are needed.
 
-    python examples/torchrl_ppo.py
+python examples/torchrl_ppo.py
 """
 
 import sys
@@ -21,7 +21,6 @@ from torchrl.envs import (
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
-
 
 from fivedice.agents import evaluate, from_torch
 from fivedice.envs import yum_v0  # this also registers the ids of Gymnasium
@@ -75,8 +74,8 @@ for number, data in enumerate(collector):
             sum(losses[name] for name in ("loss_objective", "loss_critic", "loss_entropy")).backward()
             nn.utils.clip_grad_norm_(loss_module.parameters(), 0.5)
             optimizer.step()
-    ended = data["next", "done"].sum().item()
-    print(f"{(number + 1) * FRAMES_PER_BATCH:>6} decisions, {data['next', 'reward'].sum().item() / 0.05 / ended:.1f} points a game")
+    points = data["next", "reward"].sum().item() / 0.05 / data["next", "done"].sum().item()
+    print(f"{(number + 1) * FRAMES_PER_BATCH:>6} decisions, {points:.1f} points per game")
 
 policy = from_torch(actor_net, critic_net, "yum", name="torchrl")
 policy.save("torchrl.safetensors", reward="score")

@@ -205,7 +205,9 @@ class Standing:
     adjusted_wins: dict[str, Estimate] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """All results in one flat dict, for a table: ``pandas.DataFrame([standing.to_dict() for standing in results])``.
+        """All results in one flat dict, a row of a table.
+
+        ``pandas.DataFrame([standing.to_dict() for standing in evaluate(…)])`` is the table.
 
         Returns:
             ``"policy"``, ``"games"``, ``"points"``, ``"wins/NAME"`` for each other contender, and, if the game is

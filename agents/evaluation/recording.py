@@ -99,7 +99,8 @@ def record(
         The folder for `minari.MinariDataset`, ``out / "data"``.
 
     Raises:
-        ValueError: the folder exists or has another name than Minari allows, a policy does not exist or cannot play the game, or their number does not fit.
+        ValueError: the folder exists or has a name that Minari does not allow, a policy does not exist or cannot play
+            the game, or their number does not fit.
         OSError: the data set cannot be written.
     """
     game = load_game(game) if isinstance(game, str) else game
@@ -235,9 +236,7 @@ def _append(storage: MinariStorage, episodes: Iterator[SeatEpisode], policies: S
     storage.update_episode_metadata(metadata, range(first, first + len(metadata)))
 
 
-def _describe(
-    storage: MinariStorage, out: Path, game: Game, policies: Sequence[Policy], seed: int, games: int
-) -> None:
+def _describe(storage: MinariStorage, out: Path, game: Game, policies: Sequence[Policy], seed: int, games: int) -> None:
     names = ", ".join(policy.name for policy in policies)
     version = "" if re.search(r"-v\d+$", out.name) else "-v0"
     storage.update_metadata(

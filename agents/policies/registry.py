@@ -42,7 +42,9 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         base, games, aim = read_rollout(name)
         return RolloutPolicy(load(base, deterministic=deterministic), games, aim)
     shown = str(name) if isinstance(name, Path) else name
-    refused = f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors or .onnx file"
+    refused = (
+        f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors or .onnx file"
+    )
     if not isinstance(name, (str, Path)) or name == "":
         raise ValueError(refused)
     path = Path(name)

@@ -100,12 +100,16 @@ def _read(head: str, module: nn.Module, inputs: int, outputs: int) -> tuple[Laye
     if not layers:
         raise ValueError(f"the {head} has no Linear layer")
     if len(activations) == len(layers):
-        raise ValueError(f"the {head} ends with {activations[-1]}; its last layer must be Linear, without an activation")
+        raise ValueError(
+            f"the {head} ends with {activations[-1]}; its last layer must be Linear, without an activation"
+        )
     if len(set(activations)) > 1:
         raise ValueError(f"the {head} mixes tanh and relu; use one of them after all hidden layers")
     found = (layers[0][0].shape[1], len(layers[-1][1]))
     if found != (inputs, outputs):
-        raise ValueError(f"the {head} has {found[0]} inputs and {found[1]} outputs; this game needs {inputs} and {outputs}")
+        raise ValueError(
+            f"the {head} has {found[0]} inputs and {found[1]} outputs; this game needs {inputs} and {outputs}"
+        )
     return layers, activations[0] if activations else "tanh"
 
 

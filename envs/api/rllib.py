@@ -12,7 +12,7 @@ from fivedice.envs.api.aec import DiceEnv
 MASK, OBSERVATIONS = "action_mask", "observations"  # the keys that RLlib's ActionMaskingTorchRLModule expects
 
 
-class DiceMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib is not installed where types are checked
+class DiceMultiAgentEnv(MultiAgentEnv):  # RLlib is Any where types are checked
     """N agents of one game, ``"player_0"``, ``"player_1"``, …, for RLlib's new API stack.
 
     ``PPOConfig().environment(DiceMultiAgentEnv, env_config={"game": "yum"})`` makes it. An observation is the dict
@@ -40,11 +40,13 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib is not in
         keywords.setdefault("illegal_action", "terminate")
         self.game_env = DiceEnv(load_game(game) if isinstance(game, str) else game, **keywords)
         self.possible_agents = list(self.game_env.possible_agents)
-        self.agents = list(self.possible_agents)  # until the end of the game, because all of them end together
+        self.agents = list(self.possible_agents)  # always all of them: a game ends for all at the same time
         self.observation_spaces, self.action_spaces = {}, {}
         for agent in self.possible_agents:
-            space = self.game_env.observation_space(agent)
-            self.observation_spaces[agent] = spaces.Dict({OBSERVATIONS: space["observation"], MASK: space["action_mask"]})
+            space: Any = self.game_env.observation_space(agent)
+            self.observation_spaces[agent] = spaces.Dict(
+                {OBSERVATIONS: space["observation"], MASK: space["action_mask"]}
+            )
             self.action_spaces[agent] = self.game_env.action_space(agent)
         super().__init__()
 
@@ -77,8 +79,8 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib is not in
             ``"__all__"``; and the infos.
 
         Raises:
-            ValueError: the action is not that of the agent that is to act, or illegal with ``illegal_action="raise"``. The
-            game does not change.
+            ValueError: the action is not that of the agent that is to act, or it is illegal with
+                ``illegal_action="raise"``. The game does not change.
         """
         mover = self.game_env.agent_selection
         if set(action_dict) != {mover}:

@@ -65,7 +65,13 @@ RULES_MAY_IMPORT = {
 
 MAY_IMPORT = {
     "numba": {"envs/core/kernel.py", "envs/core/kernel_cache.py"},
-    "gymnasium": {"envs/__init__.py", "envs/api/aec.py", "envs/api/rllib.py", "envs/api/single.py", "envs/api/vector.py"},
+    "gymnasium": {
+        "envs/__init__.py",
+        "envs/api/aec.py",
+        "envs/api/rllib.py",
+        "envs/api/single.py",
+        "envs/api/vector.py",
+    },
     "pettingzoo": {"envs/__init__.py", "envs/api/aec.py", "envs/api/transcript.py"},
     "ray": {"envs/api/rllib.py"},  # the only module of envs/ that no other module imports
     "matplotlib": {"envs/display/picture.py"},  # within its functions: the import of fivedice.envs loads none

@@ -1656,7 +1656,9 @@ def test_list__every_word_is_that_of_its_game(run: Run, monkeypatch: pytest.Monk
 
 
 @shows("export", "file", "to")
-def test_export__writes_what_plays_as_the_checkpoint(tried: Tried, run: Run, files: dict[str, Path], tmp_path: Path) -> None:
+def test_export__writes_what_plays_as_the_checkpoint(
+    tried: Tried, run: Run, files: dict[str, Path], tmp_path: Path
+) -> None:
     batch = Batch(YUM, 20, num_players=3, zeros="free")
     batch.reset(1)
     view = batch.view()
@@ -1667,7 +1669,10 @@ def test_export__writes_what_plays_as_the_checkpoint(tried: Tried, run: Run, fil
     for path in (beside, tmp_path / "deep/it.onnx"):
         assert (load(path).act(view) == load(files["YUM3"]).act(view)).all()
     for words, why in (
-        ((files["YUM3"], "--to", "torch"), "--to torch is not possible; use onnx, or the path of a file that ends in .onnx"),
+        (
+            (files["YUM3"], "--to", "torch"),
+            "--to torch is not possible; use onnx, or the path of a file that ends in .onnx",
+        ),
         ((beside,), f"{beside} is not a .safetensors checkpoint"),
         ((tmp_path / "none.safetensors",), f"the file {tmp_path / 'none.safetensors'} does not exist"),
         ((files["STANDARD"],), "was trained with a canonical form"),

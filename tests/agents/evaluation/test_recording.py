@@ -1,4 +1,4 @@
-"""Games as a data set of Minari: the episodes are those of the Gymnasium environment, and the file is whole or absent."""
+"""Games as a data set of Minari: its episodes are those of the Gymnasium environment, and it is whole or absent."""
 
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,9 @@ def test_episodes__are_those_of_the_gymnasium_environment() -> None:
 def test_record__minari_reads_every_episode(tmp_path: Path, num_players: int, policies: int) -> None:
     chosen = [FirstLegal(), LastLegal(), load("random")][:policies]
     out = tmp_path / "deep" / "some-v3"
-    data = record("yum", chosen, out, games=4, num_players=num_players, seed=7, reward="score", options={"zeros": "free"})
+    data = record(
+        "yum", chosen, out, games=4, num_players=num_players, seed=7, reward="score", options={"zeros": "free"}
+    )
     assert data == out / "data"
     dataset = minari.MinariDataset(data)
     expected = list(
@@ -117,7 +119,11 @@ def test_record__minari_reads_every_episode(tmp_path: Path, num_players: int, po
 
 def test_record__a_game_that_is_cut_short_is_truncated(tmp_path: Path) -> None:
     data = record(
-        "showdown_yahtzee", ["random"], tmp_path / "short", games=1, options={"max_turns": 4, "chips": (2, 2, 2, 2, 2, 2)}
+        "showdown_yahtzee",
+        ["random"],
+        tmp_path / "short",
+        games=1,
+        options={"max_turns": 4, "chips": (2, 2, 2, 2, 2, 2)},
     )
     episode = minari.MinariDataset(data)[0]
     assert (episode.truncations[-1], episode.terminations.any()) == (True, False)
@@ -131,7 +137,9 @@ def test_record__equal_seeds_give_equal_files_however_games_are_batched(
         monkeypatch.setattr(recording, "GAMES_AT_ONCE", at_once)
         folder = tmp_path / name
         record("yum", ["random"], folder / "same-v0", games=5, seed=seed)
-        files.append([(folder / "same-v0" / "data" / file).read_bytes() for file in ("main_data.hdf5", "metadata.json")])
+        files.append(
+            [(folder / "same-v0" / "data" / file).read_bytes() for file in ("main_data.hdf5", "metadata.json")]
+        )
     assert files[0] == files[1]
     assert files[0][0] != files[3][0]
     one, other = (minari.MinariDataset(tmp_path / name / "same-v0" / "data") for name in "ac")

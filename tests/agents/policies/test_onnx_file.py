@@ -25,7 +25,11 @@ LOWEST = np.finfo(np.float32).min
 
 
 def some_policy(
-    activation: str = "tanh", net_arch: tuple[int, ...] = (16, 8), game: Game = YUM, num_players: int = 2, **settings: Any
+    activation: str = "tanh",
+    net_arch: tuple[int, ...] = (16, 8),
+    game: Game = YUM,
+    num_players: int = 2,
+    **settings: Any,
 ) -> CheckpointPolicy:
     options = game.make_options(num_players)
     size, num_actions = game.layout(options).size, game.num_actions(options)
@@ -110,7 +114,10 @@ def test_export__of_what_is_computed_outside_the_network_is_refused(
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"num_players": 3}, r"the input 'observation' of the ONNX file 'some' has 90 columns, but Yum with num_players=3"),
+        (
+            {"num_players": 3},
+            r"the input 'observation' of the ONNX file 'some' has 90 columns, but Yum with num_players=3",
+        ),
         ({"zeros": "free"}, r"the ONNX file 'some' was exported for zeros='forced', not 'free'"),
     ],
 )
@@ -156,7 +163,12 @@ def test_loaded__from_another_program_plays_legal_actions(tmp_path: Path, mask: 
 @pytest.mark.parametrize(
     ("inputs", "outputs", "card", "why"),
     [
-        ({"obs": (FLOAT, ["N", 90])}, {"logits": ["N", 43]}, {}, r"has the inputs \['obs'\] and the outputs \['logits'\]"),
+        (
+            {"obs": (FLOAT, ["N", 90])},
+            {"logits": ["N", 43]},
+            {},
+            r"has the inputs \['obs'\] and the outputs \['logits'\]",
+        ),
         ({"observation": (FLOAT, ["N", 90])}, {"q": ["N", 43]}, {}, r"the outputs \['q'\]; name them 'observation'"),
         (
             {"observation": (FLOAT, ["N", 90]), "action_mask": (INT64, ["N", 43])},
@@ -164,7 +176,12 @@ def test_loaded__from_another_program_plays_legal_actions(tmp_path: Path, mask: 
             {},
             r"the input 'action_mask' has the type tensor\(int64\); use tensor\(float\) or tensor\(int8\)",
         ),
-        ({"observation": (FLOAT, ["N", 90])}, {"logits": ["N", 43]}, {CARD: "{"}, "its card is missing or not valid JSON"),
+        (
+            {"observation": (FLOAT, ["N", 90])},
+            {"logits": ["N", 43]},
+            {CARD: "{"},
+            "its card is missing or not valid JSON",
+        ),
         ({"observation": (FLOAT, ["N", 90])}, {"logits": ["N", 43]}, {CARD: "{}"}, "its card has no valid 'game'"),
     ],
 )
@@ -183,8 +200,8 @@ def test_loaded__with_a_wrong_number_of_logits_is_refused_when_it_plays(tmp_path
 
 
 def test_loaded__what_is_no_onnx_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="it.onnx does not exist"):
+    with pytest.raises(ValueError, match=r"it\.onnx does not exist"):
         load(tmp_path / "it.onnx")
     (tmp_path / "it.onnx").write_bytes(b"not a network")
-    with pytest.raises(ValueError, match="it.onnx cannot be used as an ONNX file: "):
+    with pytest.raises(ValueError, match=r"it\.onnx cannot be used as an ONNX file: "):
         load(tmp_path / "it.onnx")

@@ -86,7 +86,11 @@ def test_from_torch__plays_the_table_that_it_is_given() -> None:
         (mlp(ACTIONS), mlp(2), "the value has 90 inputs and 2 outputs; this game needs 90 and 1"),
         (mlp(ACTIONS), mlp(1, width=13), r"widths \[12, 7\] with tanh, but the value has \[13, 7\] with tanh"),
         (mlp(ACTIONS), mlp(1, activation=nn.ReLU), r"\[12, 7\] with tanh, but the value has \[12, 7\] with relu"),
-        (mlp(ACTIONS, activation=nn.GELU), None, "the policy has a layer GELU; a checkpoint has Linear layers with Tanh"),
+        (
+            mlp(ACTIONS, activation=nn.GELU),
+            None,
+            "the policy has a layer GELU; a checkpoint has Linear layers with",
+        ),
         (nn.Sequential(nn.Linear(SIZE, 5), nn.LayerNorm(5), nn.Linear(5, ACTIONS)), None, "has a layer LayerNorm"),
         (nn.Sequential(nn.Linear(SIZE, 5), nn.Linear(5, ACTIONS)), None, "has no activation between two Linear layers"),
         (nn.Sequential(nn.Linear(SIZE, ACTIONS), nn.Tanh()), None, "the policy ends with tanh; its last layer must be"),
