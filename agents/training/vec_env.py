@@ -211,7 +211,7 @@ class SeatVecEnv(VecEnv):
         """
         table, batch = self.table, self.table.batch
         chosen = self._chosen
-        table.step(self._actions, explain=lambda row, _: self._explain_illegal(row, int(chosen[row])))
+        table.step(self._actions, explain=lambda row, _: self._name_illegal(row, int(chosen[row])))
         rewards = (table.paid * self.reward_scale).astype(np.float32)
         margins = table.margins()
         rewards += (self.margin_coef * (margins - self.margins)).astype(np.float32)
@@ -311,7 +311,12 @@ class SeatVecEnv(VecEnv):
             f"{legal} ({self.game.name_action(batch.states[row], batch.options, self._shown.actions[row, legal])})"
             for legal in np.flatnonzero(self._shown.masks[row])
         ]
-        return f"action {action} is not legal in the canonical form that is shown; legal are {', '.join(names)}"
+        return f"{self._name_illegal(row, action)}; legal are {', '.join(names)}"
+
+    def _name_illegal(self, row: int, action: int) -> str:
+        if not self.canonical_form:
+            return self.table.batch.name_illegal(row, action)
+        return f"action {action} is not legal in the canonical form that is shown"
 
     def _last_observations(self, finished: Rows, outcome: Outcome) -> NDArray[np.float32]:
         if self.prior is not None:

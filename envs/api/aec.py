@@ -1,11 +1,12 @@
 """The PettingZoo API. One class serves every game.
 
 Seat ``i`` is the agent ``"player_i"``. The same agent may act several times in a row. An observation is
-``{"observation": float32 (size,), "action_mask": int8 (num_actions,)}``, or with ``mask_in="info"`` the first array alone.
-The mask has non-zero entries only for the agent that is to act.
+``{"observation": float32 (size,), "action_mask": int8 (num_actions,)}``, or with ``mask_in="info"`` the first array
+alone. The mask has non-zero entries only for the agent that is to act.
 """
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,6 +28,7 @@ Observation: TypeAlias = Any  # a dict of two arrays, or one array; see `mask_in
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 RESET_OPTIONS = ("script", "game")
+GIVEN = ("game", "options")  # the parameters of `DiceEnv` that `env` of a game does not take under these names
 
 
 class Snapshot(NamedTuple):
@@ -121,6 +123,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         low, high = self._batch.layout.bounds()
         observation_space: spaces.Space[Any] = spaces.Box(low, high, dtype=np.float32)
+        self.state_space = observation_space  # of `state`
         if mask_in == "observation":
             mask = spaces.Box(0, 1, (self._batch.num_actions,), dtype=np.int8)
             observation_space = spaces.Dict({"observation": observation_space, "action_mask": mask})
@@ -315,6 +318,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
     def state(self) -> NDArray[np.float32]:
         """The observation of seat 0, float32 (size,). It is a global view, because these games hide nothing.
 
+        The attribute ``state_space`` is its space, ``Box(size,)``.
+
         Raises:
             RuntimeError: `reset` was not called before.
         """
@@ -456,10 +461,29 @@ def environment(game: Game) -> tuple[Callable[..., DiceEnv], Callable[..., DiceE
     Both are the same function: `DiceEnv` makes the checks that PettingZoo's wrappers would add.
     """
 
-    def env(**kwargs: Any) -> DiceEnv:
-        return DiceEnv(game, **kwargs)
+    def env(*args: Any, **kwargs: Any) -> DiceEnv:
+        return DiceEnv(game, *args, **kwargs)
 
+    options = "".join(f"\n    {option.name}: {option.meaning}: {option.valid}." for option in game.rules.OPTIONS)
     env.__doc__ = (
-        f"Make {game.title} as a PettingZoo AEC environment. The keywords are those of `DiceEnv`, without ``game``."
+        f"Make {game.title} as a PettingZoo AEC environment.\n\n"
+        "`DiceEnv` explains the keywords that all games have in common.\n\n"
+        f"Args:\n    num_players: {game.min_players} to {game.max_players}. Default: {game.default_players}.{options}"
     )
+    env.__signature__ = signature(game)  # type: ignore[attr-defined]  # functions have it, mypy does not know
     return env, env
+
+
+def signature(game: Game) -> inspect.Signature:
+    """The signature of `env` of a game: the parameters of `DiceEnv` without the game, and the game's options."""
+    parameters = inspect.signature(DiceEnv).parameters.values()
+    kind, inherited = inspect.Parameter.KEYWORD_ONLY, [each for each in parameters if each.name not in GIVEN]
+    options = [
+        inspect.Parameter(option.name, kind, default=option.samples[0], annotation=_type_of(option.samples[0]))
+        for option in game.rules.OPTIONS
+    ]
+    return inspect.Signature([*inherited, *options], return_annotation=DiceEnv)
+
+
+def _type_of(value: Value) -> Any:
+    return tuple[int, ...] if isinstance(value, tuple) else type(value)

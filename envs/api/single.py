@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs import load_game
 from fivedice.envs.api.table import Opponents, Table
+from fivedice.envs.core.chance import checked_seed
 from fivedice.envs.core.spec import Game, check_keywords, check_reset_options
 from fivedice.envs.display.picture import Pictures
 
@@ -128,7 +129,7 @@ class SeatEnv(gymnasium.Env[Observation, np.int64]):
         Raises:
             ValueError: the seed or a face is out of range, or a key is probably misspelled.
         """
-        seed = int(seed) if isinstance(seed, np.integer) else seed  # Gymnasium accepts only int
+        seed = checked_seed(seed)  # Gymnasium accepts only int
         super().reset(seed=seed)
         options = {} if options is None else options
         check_reset_options(options, ("script",))

@@ -239,7 +239,7 @@ class Table:
             actions: (R,) integers, one action for each of ``rows``.
             rows: (R,) distinct integers, games that are not over. Default: all.
             explain: ``explain(row, action)`` returns the sentence about an illegal action that ends a game. Default:
-                `Batch.explain_illegal`.
+                `Batch.name_illegal`, because a learner without masks needs the sentence in most steps.
 
         Raises:
             ValueError: an action is illegal, and no game has changed; or an opponent's policy returned no legal
@@ -250,7 +250,7 @@ class Table:
         rows = self.batch.all_rows if rows is None else rows
         self.illegal = {}
         if self.ends_illegal:
-            actions, rows = self._end_illegal(actions, rows, explain or self.batch.explain_illegal)
+            actions, rows = self._end_illegal(actions, rows, explain or self.batch.name_illegal)
         self.batch.step(actions, rows, restart=False)
         self.paid[rows] = self.owed[rows] + self.batch.rewards[rows, self.seats[rows]]
         self.owed[rows] = 0.0

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fivedice.envs import load_game
 from fivedice.envs.api.single import RENDER_MODES, check_modes, observation_space
 from fivedice.envs.api.table import Opponents, Table
+from fivedice.envs.core.chance import checked_seed
 from fivedice.envs.core.option import is_whole
 from fivedice.envs.core.spec import Game, check_keywords, check_reset_options
 from fivedice.envs.display.picture import Pictures
@@ -117,7 +118,7 @@ class SeatVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
             ValueError: the seed or a face is out of range, the mask has a wrong dtype or shape or comes with a seed, or
                 a key is probably misspelled.
         """
-        seed = int(seed) if isinstance(seed, np.integer) else seed  # Gymnasium accepts only int
+        seed = checked_seed(seed)  # Gymnasium accepts only int
         super().reset(seed=seed)
         options = {} if options is None else options
         check_reset_options(options, ("script", "reset_mask"))
