@@ -1,9 +1,23 @@
-"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | …``.
+"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | watch | …``.
 
 Each command is one file of this package. Importing the file adds the command to `app`.
 """
 
-from fivedice.agents.cli import evaluate, exploit, export, info, list, play, record, report, solve, tournament, train
+from fivedice.agents.cli import (
+    evaluate,
+    exploit,
+    export,
+    info,
+    list,
+    play,
+    record,
+    replay,
+    report,
+    solve,
+    tournament,
+    train,
+    watch,
+)
 from fivedice.agents.cli.app import app, console, main
 
 __all__ = [
@@ -17,8 +31,10 @@ __all__ = [
     "main",
     "play",
     "record",
+    "replay",
     "report",
     "solve",
     "tournament",
     "train",
+    "watch",
 ]

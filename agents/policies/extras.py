@@ -6,6 +6,8 @@ from types import ModuleType
 EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "filelock"),
     "plot": ("matplotlib",),
+    "render": ("pylunasvg", "PIL"),
+    "video": ("imageio_ffmpeg",),
     "arena": ("choix",),
     "onnx": ("onnx", "onnxruntime"),
     "data": ("minari", "h5py"),

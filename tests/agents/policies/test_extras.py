@@ -57,5 +57,5 @@ def test_missing_libraries__leave_policies_and_evaluation() -> None:
 def test_extras__are_those_of_the_package() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     for extra, libraries in EXTRAS.items():
-        needed = " ".join(extras[extra]).replace("-", "_")
+        needed = " ".join(extras[extra]).replace("-", "_").replace("pillow", "PIL")
         assert [library for library in libraries if library not in needed] == []
