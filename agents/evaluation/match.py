@@ -323,6 +323,8 @@ def evaluate(
 
 def _by_name(contenders: Sequence[str | Path | Policy]) -> dict[str, Policy]:
     """Policies by their names, which must differ."""
+    if isinstance(contenders, str):
+        raise ValueError(f"{contenders!r} is one policy; name policies in a list, [{contenders!r}]")
     policies = [load(one) if isinstance(one, (str, Path)) else one for one in contenders]
     by_name = {policy.name: policy for policy in policies}
     if len(by_name) < len(policies):

@@ -104,6 +104,8 @@ def record(
         OSError: the data set cannot be written.
     """
     game = load_game(game) if isinstance(game, str) else game
+    if isinstance(policies, str):
+        raise ValueError(f"{policies!r} is one policy; name policies in a list, [{policies!r}]")
     loaded = [load(policy) if isinstance(policy, (str, Path)) else policy for policy in policies]
     if not loaded:
         raise ValueError("no policy given; name one for all seats, or one for each seat")

@@ -203,6 +203,8 @@ def test_evaluate__takes_names_and_policies_as_the_games_and_policies_that_they_
 def test_evaluate__refuses_what_cannot_be_played_before_it_plays() -> None:
     with pytest.raises(ValueError, match="no policy given; name at least one"):
         evaluate("yum", [])
+    with pytest.raises(ValueError, match="'greedy' is one policy; name policies in a list"):
+        evaluate("yum", "greedy")
     with pytest.raises(ValueError, match=r"policies have the same name \(random, random\); give them as a dict"):
         evaluate("yum", ["random", RANDOM])
     with pytest.raises(ValueError, match="'yam' is not a known game"):

@@ -165,6 +165,7 @@ def test_record__interrupted_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
     ("policies", "settings", "why"),
     [
         ([], {}, "no policy given"),
+        ("random", {}, "'random' is one policy; name policies in a list"),
         (["random"] * 2, {"num_players": 3}, "2 policies do not fit 3 seats; name one, or 3"),
         (["random"] * 7, {}, "num_players"),
         (["random"], {"games": 0}, "games=0 is too few"),
@@ -173,7 +174,7 @@ def test_record__interrupted_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_record__what_does_not_fit_is_refused_before_anything_is_written(
-    tmp_path: Path, policies: list[str], settings: dict[str, Any], why: str
+    tmp_path: Path, policies: list[str] | str, settings: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(ValueError, match=why):
         record("yum", policies, tmp_path / "new" / "it", **{"games": 1, **settings})
