@@ -58,7 +58,7 @@ agent = Agent()
 optimizer = optim.Adam(agent.parameters(), lr=LEARNING_RATE, eps=1e-5)
 obs, infos = envs.reset(seed=1)
 obs, mask = torch.tensor(obs), torch.tensor(infos["action_mask"], dtype=torch.bool)
-start, scores = time.time(), []
+start, scores, returns = time.time(), [], np.zeros(NUM_ENVS)
 num_updates = TOTAL_TIMESTEPS // (NUM_ENVS * NUM_STEPS)
 for update in range(num_updates):
     optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1.0 - update / num_updates)
@@ -75,7 +75,11 @@ for update in range(num_updates):
         }  # fmt: skip
         for name, tensor in step.items():
             batch[name].append(tensor)
+        returns += reward
         if "score" in infos:
+            ended = infos["_score"]
+            assert np.allclose(returns[ended], infos["score"][ended])  # the rewards of a game add up to its points
+            returns[ended] = 0.0
             scores = [*scores, *infos["score"][infos["_score"]]][-1000:]
         obs, mask = torch.tensor(next_obs), torch.tensor(infos["action_mask"], dtype=torch.bool)
     data = {name: torch.stack(tensors) for name, tensors in batch.items()}
@@ -87,8 +91,8 @@ for update in range(num_updates):
         delta = data["reward"][t] + GAMMA * next_value * running - data["value"][t]
         advantages[t] = advantage = delta + GAMMA * GAE_LAMBDA * running * advantage
         next_value = data["value"][t]
-    returns = advantages + data["value"]
-    flat = {name: tensor.flatten(0, 1) for name, tensor in (data | {"adv": advantages, "ret": returns}).items()}
+    targets = advantages + data["value"]
+    flat = {name: tensor.flatten(0, 1) for name, tensor in (data | {"adv": advantages, "target": targets}).items()}
     for _ in range(NUM_EPOCHS):
         for rows in torch.randperm(NUM_ENVS * NUM_STEPS).split(MINIBATCH):
             part = {name: tensor[rows] for name, tensor in flat.items()}
@@ -96,7 +100,7 @@ for update in range(num_updates):
             ratio = (distribution.log_prob(part["action"]) - part["logprob"]).exp()
             adv = (part["adv"] - part["adv"].mean()) / (part["adv"].std() + 1e-8)
             policy_loss = -torch.min(adv * ratio, adv * ratio.clamp(1 - CLIP, 1 + CLIP)).mean()
-            value_loss = 0.5 * (agent.critic(part["obs"]).flatten() - part["ret"]).pow(2).mean()
+            value_loss = 0.5 * (agent.critic(part["obs"]).flatten() - part["target"]).pow(2).mean()
             loss = policy_loss + VALUE * value_loss - ENTROPY * distribution.entropy().mean()
             optimizer.zero_grad()
             loss.backward()

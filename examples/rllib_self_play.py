@@ -32,7 +32,12 @@ config = (
 algorithm = config.build_algo()
 for iteration in range(ITERATIONS):
     result = algorithm.train()
-    print(f"iteration {iteration + 1}: {result['env_runners']['num_env_steps_sampled_lifetime']:.0f} decisions")
+    sampled = result["env_runners"]
+    margins = sampled["agent_episode_returns_mean"]  # of a game, the margins of both add up to 0
+    print(
+        f"iteration {iteration + 1}: {sampled['num_env_steps_sampled_lifetime']:.0f} decisions, mean margins",
+        *(f"{margins[agent]:+.2f}" for agent in sorted(margins)),
+    )
 
 trained = algorithm.get_module("player_0")
 encoder = trained.encoder
