@@ -30,7 +30,7 @@ ORDER = (
     ("agents/evaluation",),
     ("agents/games", "agents/training"),
     ("agents/games/[game]",),
-    ("agents/reports",),
+    ("agents/play", "agents/reports"),
     ("agents/cli",),
 )
 # What points upwards all the same: modules that are found by name, each in one file.
