@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from fivedice.envs import load_game
 from fivedice.envs.api.table import Opponents, Table
+from fivedice.envs.core.marks import NO_MARKS
 from fivedice.envs.core.spec import Game, check_reset_options
-from fivedice.envs.display.picture import Pictures
+from fivedice.envs.display.drawing import Drawing, draw, mark_last, require_rasteriser
 
 
 class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -34,13 +35,13 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         reward: ``"win"``, ``"score"`` or ``"margin"``, as for `DiceEnv`. Default: ``"win"``, or ``"score"`` with one
             player.
         render_mode: ``"ansi"``: `render` returns text. ``"rgb_array"``: `render` returns a picture; needs
-            ``pip install "fivedice[plot]"``. None: no rendering. Default: None.
+            ``pip install "fivedice[render]"``. None: no rendering. Default: None.
         options: the game's options by name. Options that are not given have their default.
 
     Raises:
         ValueError: an argument is out of range, an option or its value is unknown, or a policy does not exist or cannot
             play the game.
-        ModuleNotFoundError: ``render_mode="rgb_array"`` without matplotlib.
+        ModuleNotFoundError: ``render_mode="rgb_array"`` without pylunasvg.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012  # Gymnasium's own form
@@ -58,7 +59,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if render_mode not in (None, "ansi", "rgb_array"):
             raise ValueError(f"render_mode={render_mode!r} is not possible; use 'ansi', 'rgb_array' or None")
         self.render_mode = render_mode
-        self._pictures = Pictures() if render_mode == "rgb_array" else None
+        if render_mode == "rgb_array":
+            require_rasteriser()
         self.game = load_game(game) if isinstance(game, str) else game
         self.table = Table(
             self.game, 1, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
@@ -146,8 +148,23 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.table.require_reset("render")
         if self.render_mode is None:
             return None
-        text = self.game.render(self.table.batch.states[0], self.table.batch.options)
-        return text if self._pictures is None else self._pictures.draw(text)
+        if self.render_mode == "rgb_array":
+            return self.draw().pixels()
+        return self.game.render(self.table.batch.states[0], self.table.batch.options)
+
+    def draw(self) -> Drawing:
+        """The position and the last action as a vector drawing: SVG text, or pixels. A notebook shows it.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
+        self.table.require_reset("draw")
+        batch, last = self.table.batch, self.table.last_step
+        marks = NO_MARKS if last is None else mark_last(self.game, last[0], batch.options, last[1])
+        return draw(self.game, batch.states[0], batch.options, marks)
+
+    def _repr_svg_(self) -> str | None:
+        return self.draw().svg if self.table.batch._has_started else None
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.table.batch.masks[0].copy()}

@@ -154,6 +154,7 @@ class Table:
         paid: (N,) float64, the rewards of the learner's last transition.
         owed: (N,) float64, the rewards before the learner's first decision. They are part of its first transition, and
             then 0.
+        last_step: with one game, the state before the last action of any seat, and the action; else None.
 
     Raises:
         ValueError: an argument is out of range, an option or its value is unknown, or a policy cannot play the game.
@@ -185,6 +186,7 @@ class Table:
         self.seated = np.full((num_games, players), LEARNER, np.int64)
         self.paid = np.zeros(num_games)
         self.owed = np.zeros(num_games)
+        self.last_step: tuple[Any, int] | None = None
 
     def reset(self, seed: int | None = None, script: Sequence[int] = ()) -> None:
         """Start a new game in every row, and play up to the learner's first decision.
@@ -225,7 +227,7 @@ class Table:
         """
         self.require_reset("step")
         rows = self.batch.all_rows if rows is None else rows
-        self.batch.step(actions, rows, restart=False)
+        self._step(actions, rows)
         self.paid[rows] = self.owed[rows] + self.batch.rewards[rows, self.seats[rows]]
         self.owed[rows] = 0.0
         self._play_on(rows)
@@ -267,6 +269,7 @@ class Table:
             self._take_seats(skipped)
 
     def _take_seats(self, rows: Rows) -> None:
+        self.last_step = None
         players = self.batch.num_players
         streams = np.full(len(rows), SEATING, np.int64)
         if self.seat == "random":
@@ -304,8 +307,14 @@ class Table:
                         "The games were interrupted: call reset()"
                     )
                 actions[asked] = answer
-            batch.step(actions, rows, restart=False)
+            self._step(actions, rows)
             self.paid[rows] += batch.rewards[rows, self.seats[rows]]
+
+    def _step(self, actions: NDArray[np.integer[Any]], rows: Rows) -> None:
+        before = self.batch.states[0].copy() if self.batch.num_games == 1 else None
+        self.batch.step(actions, rows, restart=False)
+        if before is not None and len(rows):
+            self.last_step = before, int(actions[0])
 
     def require_reset(self, method: str) -> None:
         """Raise a RuntimeError, with the name of the method that was called, if `reset` was not called before."""

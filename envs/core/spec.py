@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs.core.chance import Chance
 from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.marks import Marks
 from fivedice.envs.core.option import Option, Value
 
 State: TypeAlias = Any  # one record of the game's STATE dtype (np.void in Python, a Numba record when compiled)
@@ -164,6 +165,11 @@ class Game:
             ``"keep 5 5 5"`` or ``"fill Fives: 15"``. It starts with a verb; a transcript adds the
             letter s: ``"player_0 keeps 5 5 5"``. Legal actions with the same name must have the same effect.
         render: ``render(state, options)`` returns the state as text for a terminal.
+        draw: ``draw(state, options, marks)`` returns the state as an SVG document, as ``envs/display/drawing.py``
+            describes it. Default: None, pictures show the text.
+        action_regions: ``action_regions(state, options, action)`` returns the names of the regions of the drawing that
+            belong to a legal action, such as the dice that a keep holds. In each position, different legal actions
+            have different regions. Default: None, the drawing has no regions.
         is_truncated: kernel ``is_truncated(state, options)``: whether a finished game was stopped by a limit of turns.
             Its rewards are those of any finished game. Default: never.
         canonical: kernel ``canonical(state, options, seat, out, actions)`` for the canonical form of a state, as a seat
@@ -186,6 +192,8 @@ class Game:
     action_names: Callable[[Options], tuple[str, ...]]
     name_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
+    draw: Callable[[State, Options, Marks], str] | None = None
+    action_regions: Callable[[State, Options, int], tuple[str, ...]] | None = None
     observe_throw: Callable[[State, Options, int, NDArray[np.float32]], None] | None = None
     num_keeps: int = 0
     is_truncated: Callable[[State, Options], bool] = never

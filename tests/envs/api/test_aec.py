@@ -189,7 +189,7 @@ def test_observe__unknown_agent_is_named() -> None:
 # Steps.
 
 
-@pytest.mark.parametrize("action", [-1, 43, 1000, None, 1.0, "3", True, np.array([1])])
+@pytest.mark.parametrize("action", [-1, 43, 1000, None, 1.0, "3", True, np.array([1, 1]), np.array([1.0])])
 def test_step__impossible_action_raises_and_changes_nothing(action: Any) -> None:
     env = started()
     env.step(0)
