@@ -3,7 +3,7 @@
 Each command is one file of this package. Importing the file adds the command to `app`.
 """
 
-from fivedice.agents.cli import evaluate, exploit, info, list, play, report, solve, tournament, train
+from fivedice.agents.cli import evaluate, exploit, info, list, play, report, serve, solve, tournament, train
 from fivedice.agents.cli.app import app, console, main
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "main",
     "play",
     "report",
+    "serve",
     "solve",
     "tournament",
     "train",

@@ -11,6 +11,8 @@ from rich.text import Text
 
 from fivedice.agents.play.advice import find_adviser
 from fivedice.agents.play.choices import distinct_choices
+from fivedice.agents.play.seats import seats_around
+from fivedice.agents.play.session import Seat
 from fivedice.agents.policies.protocols import HasActionValues, Policy
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.spec import Game
@@ -124,19 +126,9 @@ def play_game(
     """
     batch = Batch(game, 1, num_players=num_players, **(options or {}))
     players = batch.num_players
-    if not 0 <= seat < players:
-        raise ValueError(f"--seat {seat} does not exist in a game with {players} players; use 0 to {players - 1}")
-    if len(opponents) not in (1, players - 1) and players > 1:
-        others = "is only 1 other seat" if players == 2 else f"are {players - 1} other seats"
-        needed = len(opponents) + 1
-        more = f", or play with --num-players {needed}" if needed <= game.max_players else ""
-        raise ValueError(
-            f"--opponents lists {len(opponents)} policies, but there {others}; list one for all or one for each{more}"
-        )
+    others = [Seat(policy.name, policy) for policy in opponents]
     person = Person(console, adviser)
-    policies: list[Policy] = [person] * players
-    for turn in range(1, players):
-        policies[(seat + turn) % players] = opponents[(turn - 1) % len(opponents)]
+    policies = [one.policy or person for one in seats_around(game, players, seat, others)]
     batch.reset(seed)
     console.print(f"You are player_{seat}.", highlight=False)
     try:

@@ -1,5 +1,6 @@
 """Who may sit at a table: the policies by name that can play a game, and the checkpoints in a folder of runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,3 +67,32 @@ def seat_of(name: str) -> Seat:
         ValueError: no policy has this name.
     """
     return Seat() if name == PERSON else Seat(name, load(name))
+
+
+def seats_around(game: Game, num_players: int, own: int, others: Sequence[Seat]) -> list[Seat]:
+    """The seats of a game, with a person in one of them.
+
+    Args:
+        game: the game.
+        num_players: the number of players.
+        own: the person's seat.
+        others: one for all other seats, or one for each in turn order after the person's seat.
+
+    Raises:
+        ValueError: the seat does not exist, or the number of others is wrong.
+    """
+    if not 0 <= own < num_players:
+        raise ValueError(
+            f"--seat {own} does not exist in a game with {num_players} players; use 0 to {num_players - 1}"
+        )
+    if len(others) not in (1, num_players - 1) and num_players > 1:
+        seats = "is only 1 other seat" if num_players == 2 else f"are {num_players - 1} other seats"
+        needed = len(others) + 1
+        more = f", or play with --num-players {needed}" if needed <= game.max_players else ""
+        raise ValueError(
+            f"--opponents lists {len(others)} policies, but there {seats}; list one for all or one for each{more}"
+        )
+    found = [Seat()] * num_players
+    for turn in range(1, num_players):
+        found[(own + turn) % num_players] = others[(turn - 1) % len(others)]
+    return found

@@ -199,24 +199,39 @@ class PlaySession:
             raise Refused(f"player_{self.position.mover} ({name}) is to move; wait for its move")
         return self._play(action)
 
-    def play_policy(self, number: int | None = None) -> Move:
-        """Let the policy whose turn it is make one move.
+    def choose(self, number: int | None = None) -> int:
+        """The action of the policy whose turn it is, without making the move.
 
         Args:
             number: the number of moves that the caller saw. Default: whatever it is now.
 
         Raises:
-            Refused: the game is over or has gone on, or the next move is a person's. Nothing is changed.
+            Refused: the game is over or has gone on, or the next move is a person's.
         """
         if number is not None and number != self.number:
             raise Refused(f"this request answers move {number}, but the game is at move {self.number}")
-        view = self.position.view
-        if view is None:
+        position = self.position
+        if position.view is None:
             raise Refused("the game is over; start a new one")
-        policy = self.seats[self.position.mover].policy
+        policy = self.seats[position.mover].policy
         if policy is None:
-            raise Refused(f"player_{self.position.mover} is a person, who is to move now")
-        return self._play(int(policy.act(view)[0]))
+            raise Refused(f"player_{position.mover} is a person, who is to move now")
+        return int(policy.act(position.view)[0])
+
+    def play_policy(self, number: int | None = None, action: int | None = None) -> Move:
+        """Let the policy whose turn it is make one move.
+
+        Args:
+            number: as for `choose`.
+            action: what `choose` returned. Default: the policy chooses now.
+
+        Raises:
+            Refused: as for `choose`. Nothing is changed.
+        """
+        chosen = self.choose(number) if action is None else action
+        if number is not None and number != self.number:
+            raise Refused(f"this request answers move {number}, but the game is at move {self.number}")
+        return self._play(chosen)
 
     def replay(self, action: int) -> Move:
         """Make a move for whoever is to move, as when a saved game is loaded.

@@ -31,6 +31,7 @@ ORDER = (
     ("agents/games", "agents/training"),
     ("agents/games/[game]",),
     ("agents/play", "agents/reports"),
+    ("agents/web",),
     ("agents/cli",),
 )
 # What points upwards all the same: modules that are found by name, each in one file.
