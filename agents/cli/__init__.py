@@ -1,9 +1,22 @@
-"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | …``.
+"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | watch | …``.
 
 Each command is one file of this package. Importing the file adds the command to `app`.
 """
 
-from fivedice.agents.cli import evaluate, exploit, info, list, play, report, serve, solve, tournament, train
+from fivedice.agents.cli import (
+    evaluate,
+    exploit,
+    info,
+    list,
+    play,
+    replay,
+    report,
+    serve,
+    solve,
+    tournament,
+    train,
+    watch,
+)
 from fivedice.agents.cli.app import app, console, main
 
 __all__ = [
@@ -15,9 +28,11 @@ __all__ = [
     "list",
     "main",
     "play",
+    "replay",
     "report",
     "serve",
     "solve",
     "tournament",
     "train",
+    "watch",
 ]

@@ -151,7 +151,7 @@ def main() -> None:
         _complain(f"fivedice: {error}")
         sys.exit(2)
     except ModuleNotFoundError as error:
-        extra = "plot" if error.name == "matplotlib" else "train"
+        extra = {"matplotlib": "plot", "pylunasvg": "render"}.get(error.name or "", "train")
         _complain(f"fivedice: this command needs {error.name}; install it by: pip install 'fivedice[{extra}]'")
         sys.exit(2)
     except KeyboardInterrupt:

@@ -22,7 +22,7 @@ which they were drawn, by their names on the game's dice. Blank lines and lines 
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -230,8 +230,12 @@ def _thrown(line: str) -> list[str]:
     return found[1].split() if found else []
 
 
-def replay(transcript: Transcript) -> Recorder:
+def replay(transcript: Transcript, before_step: Callable[[Recorder, int], None] | None = None) -> Recorder:
     """Play a transcript again with its dice, through the PettingZoo API.
+
+    Args:
+        transcript: the transcript.
+        before_step: called as ``before_step(recorder, action)`` before each action. Default: nothing is called.
 
     Returns:
         The recorder, after the last action of the transcript. The game can be continued.
@@ -257,7 +261,10 @@ def replay(transcript: Transcript) -> Recorder:
         number, line = transcript.numbers[agreed], transcript.lines[agreed]
         if _is_over(game.env, game.env.agent_selection):
             raise ValueError(f"line {number}: {line!r} comes after the end of the game")
-        game.step(_find_action(game.env, number, line))
+        action = _find_action(game.env, number, line)
+        if before_step is not None:
+            before_step(game, action)
+        game.step(action)
 
 
 def _find_action(env: DiceEnv, number: int, line: str) -> int:

@@ -101,8 +101,8 @@ def mark_last(game: Game, before: State, options: Options, action: int) -> Marks
     """
     seat = int(game.rules.current_player(before))
     verb, _, rest = game.name_action(before, options, action).partition(" ")
-    is_keep = action < game.num_keeps  # its dice are sorted anew after the throw, so their regions are others
-    changed = frozenset() if is_keep else regions_of(game, before, options, [action])
+    # The dice have been thrown or sorted anew, so the regions of those that were chosen now show others.
+    changed = frozenset(name for name in regions_of(game, before, options, [action]) if not name.startswith("die-"))
     return Marks(last=f"player_{seat} {verb}s {rest}", changed=changed)
 
 

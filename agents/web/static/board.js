@@ -1,5 +1,6 @@
 // The board: the drawing of the server, in which the legal places can be clicked.
 
+const TOP = 52, BOTTOM = 562; // between the title and the last move of a drawing
 const SVG = "http://www.w3.org/2000/svg";
 const narrow = matchMedia("(max-width: 760px)");
 const same = (a, b) => a.size === b.size && [...a].every((name) => b.has(name));
@@ -62,7 +63,9 @@ export class Board {
     const parts = narrow.matches && split < width ? [[0, split], [split, width]] : [[0, width]];
     this.host.replaceChildren(...parts.map(([left, right]) => {
       const part = document.importNode(drawing, true);
-      part.setAttribute("viewBox", `${left} 0 ${right - left} ${height}`);
+      // A part has no room for the title above and the last move below, which the page shows itself.
+      const [top, bottom] = parts.length > 1 ? [TOP, BOTTOM] : [0, height];
+      part.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
       part.setAttribute("role", "group");
       for (const region of part.querySelectorAll("[data-region]")) {
         const middle = this.box(region).x + this.box(region).width / 2;
@@ -71,7 +74,7 @@ export class Board {
       return part;
     }));
     this.host.classList.toggle("parted", parts.length > 1);
-    this.dice.replaceChildren(...(narrow.matches && this.mayKeep || narrow.matches && this.actions.length ? this.copies() : []));
+    this.dice.replaceChildren(...(narrow.matches ? this.copies() : []));
     this.update();
     if (focused) this.host.querySelector(`[data-region="${CSS.escape(focused)}"]`)?.focus();
   }
@@ -85,7 +88,6 @@ export class Board {
   // The dice as buttons, large enough for a thumb.
   copies() {
     return [...this.host.querySelectorAll('[data-region^="die-"]')]
-      .filter((region) => this.actions.some((action) => action.regions.has(region.dataset.region)))
       .map((region) => {
         const {x, y, width, height} = this.box(region);
         const svg = document.createElementNS(SVG, "svg");
@@ -94,6 +96,7 @@ export class Board {
         svg.append(copy);
         const button = document.createElement("button");
         button.dataset.copy = region.dataset.region;
+        button.disabled = !this.actions.some((action) => action.regions.has(region.dataset.region));
         button.setAttribute("aria-label", region.querySelector("title").textContent);
         copy.removeAttribute("data-region");
         copy.querySelector("title").remove();

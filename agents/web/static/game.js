@@ -22,7 +22,10 @@ const board = new Board($("board"), $("dice"), play, showThrow);
 
 const alone = () => game.seats.filter((seat) => seat === "person").length === 1;
 export const who = (seat) => game.seats[seat] === "person" && alone() ? "You" : `player_${seat}`;
-const named = (line) => line.replace(/player_(\d)/g, (text, seat) => who(Number(seat)));
+// A line of the transcript, with "You keep" for "player_0 keeps".
+const named = (line) => line.replace(/player_(\d)/g, (text, seat) => who(Number(seat)))
+  .replace(/^You (\w+)s /, "You $1 ").replace(/(, throw)s /, (text, verb) => line.startsWith(`player_${own()} `) ? `${verb} ` : text);
+const own = () => game.seats.indexOf("person");
 
 // Shows the game
 
@@ -55,7 +58,7 @@ function showStatus(position) {
   }
   $("next").hidden = looking || game.waits !== "policy" || pace() >= 0;
   const move = game.moves[position.number];
-  $("last").textContent = move.lines.length ? named(move.lines.join(". ")) + "." : "";
+  $("last").textContent = move.lines.length ? `${tell(move)}.` : "";
   document.body.dataset.waits = looking ? "nobody" : game.waits;
 }
 
@@ -84,13 +87,15 @@ function showChoices(position) {
     make("button", {onclick: () => play(choice.action), "data-action": choice.action}, choice.words))));
 }
 
+const tell = (move) => move.lines.map(named).join(". ");
+
 function moveItem(move) {
-  const text = move.lines.length ? named(move.lines.join(". ")) : move.words;
+  const text = move.lines.length ? tell(move) : move.words;
   const label = move.seat === null ? "" : make("span", {class: `seat seat-${move.seat}`}, who(move.seat));
   return make("li", {}, make("button", {
     onclick: () => look(move.number), "aria-current": move.number === (viewed ?? game.number) ? "step" : null,
     "data-number": move.number,
-  }, make("span", {class: "number"}, String(move.number)), " ", label, " ", text.replace(/^(You|player_\d) /, "")));
+  }, make("span", {class: "number"}, String(move.number)), " ", label, " ", move.seat === null ? text : text.replace(/^(You|player_\d) /, "")));
 }
 
 function showMoves() {

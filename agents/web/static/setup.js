@@ -76,7 +76,7 @@ $("file").addEventListener("change", async () => {
 
 const found = await patiently(() => ask("/api/games"));
 if (found) {
-  games = found.games;
+  games = found.games.sort((a, b) => a.min_players - b.min_players); // those for one player first
   $("games").append(...games.map((game, place) => make("label", {},
     make("input", {type: "radio", name: "game", value: game.name, checked: place === 0}),
     make("span", {}, game.title))));
