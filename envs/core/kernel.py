@@ -5,6 +5,7 @@ A rule is written once, as a plain Python function, and decorated with `kernel`.
 `fivedice.envs.core.kernel_cache` keeps the machine code.
 """
 
+import contextlib
 from collections.abc import Callable
 from functools import cache, partial
 from types import FunctionType
@@ -15,12 +16,29 @@ import numba.extending
 import numpy as np
 from numba.core.compiler import Compiler
 
+from fivedice.envs.core.fingerprint import NoFingerprint, fingerprint
 from fivedice.envs.core.kernel_cache import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _NoAlias(Compiler):
+class _Named(Compiler):
+    """Compiles a function under a name that no other machine code has, in this process or in a stored file.
+
+    Numba numbers functions and record types in the order in which a process meets them. Machine code that other
+    processes have stored may then use a name of this process for another function, and the linker takes the wrong one.
+    """
+
+    def define_pipelines(self) -> Any:
+        function = self.state.func_id
+        with contextlib.suppress(NoFingerprint):  # then it is not stored either
+            stamp = fingerprint(function.func, repr(self.state.args), repr(self.state.flags))
+            function.unique_id = stamp[:32]
+            function.unique_name = f"{function.func_qualname}${function.unique_id}"
+        return super().define_pipelines()
+
+
+class _NoAlias(_Named):
     """Compiles a function whose arrays share no memory, so that no array is read again after a write to another."""
 
     def define_pipelines(self) -> Any:
@@ -39,10 +57,9 @@ def kernel(
     allocates: bool = False,
     noalias: bool = False,
 ) -> Any:
-    """Compile `function` on its first call, or load its machine code if no source has changed since.
+    """Compile `function` on its first call, or load its machine code if nothing that it consists of has changed since.
 
-    The compiled function releases the GIL. It does not check its arguments; the caller does. Closures that are made for
-    one game each are distinguished by the names of the functions in the closure.
+    The compiled function releases the GIL. It does not check its arguments; the caller does.
 
     Args:
         function: the function to compile.
@@ -59,10 +76,10 @@ def kernel(
         return partial(kernel, inline=inline, allocates=allocates, noalias=noalias)
     if not allocates and "ndarray" in str(function.__annotations__.get("return")).lower():
         raise TypeError(f"{function.__qualname__} returns an array: @kernel(allocates=True)")
-    compiler = {"pipeline_class": _NoAlias} if noalias else {}
-    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=allocates, **compiler)(function)
+    compiler = _NoAlias if noalias else _Named
+    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=allocates, pipeline_class=compiler)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
-        dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(function, inline, allocates, noalias)
     return dispatcher
 
 

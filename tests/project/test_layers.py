@@ -66,12 +66,12 @@ DRAWINGS_MAY_IMPORT = (
 )
 
 MAY_IMPORT = {
-    "numba": {"envs/core/kernel.py", "envs/core/kernel_cache.py"},
+    "numba": {"envs/core/fingerprint.py", "envs/core/kernel.py", "envs/core/kernel_cache.py"},
     "gymnasium": {"envs/__init__.py", "envs/api/aec.py", "envs/api/single.py", "envs/api/vector.py"},
     "pettingzoo": {"envs/__init__.py", "envs/api/aec.py", "envs/api/transcript.py"},
     "pylunasvg": {"envs/display/drawing.py"},  # within its functions: the import of fivedice.envs loads none
 }
-NEEDED = {"numpy", "numba", "gymnasium", "pettingzoo"}  # by envs/, which takes no other library but pylunasvg
+NEEDED = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo"}  # envs/ also takes pylunasvg, no other library
 TO_TRAIN = {"torch", "stable_baselines3", "sb3_contrib"}
 MODULE = re.compile(r"fivedice(\.(\w+|\{\}|\w*\{\}\w*\{\}))+")
 
