@@ -152,7 +152,7 @@ def make_adviser(game: Game, options: Options, name: str | None = None) -> Advis
         alone: Unit = "points" if num_players == 1 else "lead"
         return Adviser(adviser.name, adviser, "win" if adviser.aim == WIN and num_players > 1 else alone)
     solution = exact_solution(game)
-    if solution is not None and adviser is solution.OPTIMAL:
+    if solution is not None and isinstance(adviser, Policy) and adviser is solution.OPTIMAL:
         return Adviser(OPTIMAL.name, adviser, solution.unit(options))
     return Adviser(name or "adviser", adviser, "turn")
 

@@ -37,7 +37,8 @@ def load(text: str, seat_of: Callable[[str], Seat]) -> PlaySession:
     Raises:
         ValueError: the text is not a transcript, or a seat is not known.
     """
-    comments = dict(found.groups() for line in text.splitlines() if (found := COMMENT.fullmatch(line.strip())))
+    found = [COMMENT.fullmatch(line.strip()) for line in text.splitlines()]
+    comments = {comment[1]: comment[2] for comment in found if comment}
     parsed = transcript.parse(text)
     names = comments.get("seats", ", ".join([PERSON] * parsed.num_players)).split(", ")
     if len(names) != parsed.num_players:

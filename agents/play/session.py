@@ -134,7 +134,8 @@ class PlaySession:
                 policy = policy_for(seat.policy, game)
                 if isinstance(policy, ChecksGame):
                     policy.check(game, self.options)
-        self._recorder = Recorder(DiceEnv(game, len(self.seats), **game.options_dict(self.options)))
+        chosen: dict[str, Any] = game.options_dict(self.options)
+        self._recorder = Recorder(DiceEnv(game, len(self.seats), **chosen))
         self.moves: list[Move] = []
         self.positions: list[Position] = []
         self.opening: tuple[Throw, ...] = ()

@@ -28,19 +28,23 @@ export class Board {
     this.actions = position.choices.flatMap((choice) => (choice.actions ?? [choice.action]).map((action, i) => (
       {action, words: choice.words, keeps: choice.keeps, regions: new Set(choice.regions[i])})));
     this.selection.clear();
+    this.groups = new Map(position.choices.flatMap((choice) => (
+      (choice.actions ?? [choice.action]).map((action) => [action, choice.action]))));
     this.values.clear();
     this.best = null;
     this.draw();
+  }
+
+  // The first of the actions with the same effect, which carries their value.
+  first(action) {
+    return this.groups.get(action);
   }
 
   // Show the values of choices on the board: those with one place, and those of a die on the cells.
   advise(choices) {
     this.values.clear();
     this.best = choices.length ? choices[0].action : null;
-    for (const choice of choices) {
-      const action = this.actions.find((known) => known.action === choice.action);
-      if (action) this.values.set(choice.action, choice);
-    }
+    for (const choice of choices) if (this.groups.has(choice.action)) this.values.set(choice.action, choice);
     this.update();
   }
 
@@ -151,7 +155,7 @@ export class Board {
       if (action.keeps || !action.regions.has(name)) continue;
       const others = [...this.selection].filter((other) => other !== name);
       if (!others.every((other) => action.regions.has(other))) continue;
-      const value = this.values.get(action.action);
+      const value = this.values.get(this.first(action.action));
       if (value && (!found || value.value > found.value)) found = value;
     }
     return found;

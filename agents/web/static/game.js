@@ -59,7 +59,7 @@ function showStatus(position) {
   $("next").hidden = looking || game.waits !== "policy" || pace() >= 0;
   const move = game.moves[position.number];
   $("last").textContent = move.lines.length ? `${tell(move)}.` : "";
-  document.body.dataset.waits = looking ? "nobody" : game.waits;
+  Object.assign(document.body.dataset, {waits: looking ? "nobody" : game.waits, number: position.number});
 }
 
 const short = (name) => name.split("/").pop().replace(".safetensors", "");
@@ -76,8 +76,10 @@ function showThrow() {
   if (button.hidden) return;
   const keep = board.keep;
   button.disabled = !keep || busy;
-  button.textContent = !keep ? "You cannot keep all dice and throw" : board.selection.size === 0
-    ? "Throw all dice" : `${keep.words[0].toUpperCase()}${keep.words.slice(1)}, throw the rest`;
+  const value = keep && board.values.get(board.first(keep.action));
+  button.textContent = (!keep ? "Leave a die to throw" : board.selection.size === 0
+    ? "Throw all dice" : `${keep.words[0].toUpperCase()}${keep.words.slice(1)}, throw the rest`)
+    + (value ? ` (${value.text}${value.best ? ", best" : ""})` : "");
 }
 
 function showChoices(position) {
@@ -135,12 +137,16 @@ async function ply(action, body) {
 }
 
 function play(action) {
-  if (viewed !== null || game.waits !== "person") return;
+  if (viewed !== null || game.waits !== "person" || busy) return;
   const number = game.number;
+  $("loss").textContent = "";
   ply("move", {number, action}).then(() => game.number > number && showLoss(number + 1));
 }
 
-const undo = () => ply("undo", {number: game.number});
+function undo() {
+  $("loss").textContent = "";
+  return ply("undo", {number: game.number});
+}
 
 function pace() {
   return Number($("pace").value);
@@ -230,6 +236,7 @@ function showAdvice(found) {
   $("progress").value = found.progress;
   const noise = found.simulated ? ` after ${found.games} simulated games; ± is a 95 % interval` : "";
   $("advice-note").textContent = `${found.adviser}: ${found.unit}${noise}.`;
+  const focused = document.activeElement?.closest("#values button")?.dataset.action;
   const shown = all ? found.choices : found.choices.slice(0, BEST);
   $("values").replaceChildren(...shown.map((choice) => make("li", {class: choice.best ? "best" : choice.near ? "near" : null},
     make("button", {
@@ -237,6 +244,7 @@ function showAdvice(found) {
       "data-action": choice.action,
     }, make("span", {}, choice.words), make("span", {class: "figure"}, choice.text + (choice.error ? ` ± ${choice.error}` : "")),
       choice.best ? make("strong", {}, "best") : choice.near ? make("em", {}, "as good, perhaps") : ""))));
+  if (focused) $("values").querySelector(`[data-action="${focused}"]`)?.focus();
   $("more").hidden = found.choices.length <= BEST;
   $("more").textContent = all ? `Show the best ${BEST}` : `Show all ${found.choices.length}`;
   $("more").onclick = () => {
@@ -330,13 +338,18 @@ $("link").addEventListener("click", async () => {
     say(link, "note");
   }
 });
+document.addEventListener("click", (event) => {
+  const menu = document.querySelector(".menu");
+  if (menu.open && (!menu.contains(event.target) || event.target.closest(".menu button"))) menu.open = false;
+});
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  if (!game || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   if (/^[1-9]$/.test(event.key)) board.die(Number(event.key));
   else if (event.key === "u" || event.key === "U") undo();
   else if (event.key === "a" || event.key === "A") $("advise").click();
   else if (event.key === "t" || event.key === "T") $("throw").hidden || $("throw").click();
-  else if (event.key === "Enter" && event.target === document.body) $("throw").hidden || $("throw").click();
+  else if (event.key === "Enter" && event.target === document.body && board.selection.size) $("throw").click();
+  else if (event.key === "Escape") document.querySelector(".menu").open = false;
   else if (event.key === "ArrowLeft" && event.target === document.body) look((viewed ?? game.number) - 1);
   else if (event.key === "ArrowRight" && event.target === document.body && viewed !== null) look(viewed + 1);
   else return;

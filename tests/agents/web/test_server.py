@@ -9,10 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("starlette", reason="the extra web is not installed")
-pytest.importorskip("httpx2", reason="the test client of Starlette needs httpx2")
-
 from rich.console import Console
 from starlette.testclient import TestClient
 
