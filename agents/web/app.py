@@ -211,6 +211,7 @@ def make_app(games: Games, port: int, token: str) -> ASGIApp:
         f"{table}/position": at(lambda table, asked: table.position()),
         f"{table}/position/{{number:int}}": at(lambda table, asked: table.position(_number(asked, "number"))),
         f"{table}/loss/{{number:int}}": at(lambda table, asked: table.loss(_number(asked, "number"))),
+        f"{table}/result": at(lambda table, asked: table.result()),
         f"{table}/account": at(lambda table, asked: table.account()),
     }
     change: dict[str, Callable[[Request, Answer], Answer]] = {

@@ -147,22 +147,36 @@ class Table:
             return loss_as_json(exact.unit, found[0].lost, 0.0, found[0].best)
         return known if known is not None else {"known": False}
 
-    def account(self) -> dict[str, Any]:
-        """Who won, what each turn brought, and luck and play apart where the game is solved.
+    def result(self) -> dict[str, Any]:
+        """Who won, and where the points went.
 
         Raises:
-            ValueError: the game is not over.
+            Refused: the game is not over.
         """
         session = self.session
-        found = account(session)
+        if not session.is_over:
+            raise Refused("the game is not over")
         return {
             "scores": list(session.position.scores),
             "winners": list(session.winners),
             "cut_short": session.is_cut_short,
             "points": [list(position.scores) for position in session.positions],
             "gains": gains(session),
-            "account": None if found is None else account_as_json(found),
+            "solved": exact_adviser(session.game, session.options) is not None,
         }
+
+    def account(self) -> dict[str, Any]:
+        """Luck and play apart, where the game is solved. The first call may have to solve the game, which takes time.
+
+        Raises:
+            Refused: the game is not over, or it is not solved.
+        """
+        if not self.session.is_over:
+            raise Refused("the game is not over")
+        found = account(self.session)
+        if found is None:
+            raise Refused("the game is not solved, so luck and play cannot be told apart")
+        return account_as_json(found)
 
     def _adviser(self, name: str) -> Adviser:
         if name not in self._advisers:

@@ -4,22 +4,24 @@ import {make} from "/static/api.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export function showEnd(host, game, found, who, look) {
+// `account` is null while it is computed, and where the game is not solved.
+export function showEnd(host, game, found, account, who, look) {
   const parts = [make("h2", {id: "end-title"}, "The end")];
   const most = Math.max(...found.scores);
   const head = make("tr", {}, make("th", {}, "player"), make("th", {}, "points"));
   const rows = found.scores.map((points, seat) => make("tr", {class: found.winners.includes(seat) ? "won" : null},
     make("td", {}, make("span", {class: `seat seat-${seat}`}, who(seat)), game.seats[seat] === "person" ? "" : ` ${game.seats[seat].split("/").pop()}`),
     make("td", {}, `${points}${found.winners.includes(seat) && found.scores.length > 1 ? ", won" : ""}`)));
-  if (found.account) {
+  if (account) {
     for (const name of ["expected", "dice", "choices"]) head.append(make("th", {}, name));
-    found.account.seats.forEach((seat, place) => rows[place].append(
+    account.seats.forEach((seat, place) => rows[place].append(
       make("td", {}, seat.start), make("td", {}, seat.luck), make("td", {}, seat.lost === "0.0" ? "0.0" : `−${seat.lost}`)));
   }
   parts.push(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
   if (found.cut_short) parts.push(make("p", {}, "The game was cut short by its limit of turns."));
-  if (found.account) parts.push(...played(game, found.account, who, look));
-  else parts.push(make("p", {class: "hint"}, "This game is not solved, so luck and play cannot be told apart exactly."));
+  if (account) parts.push(...played(game, account, who, look));
+  else parts.push(make("p", {class: "hint"}, found.solved ? "Luck and play are being computed."
+    : "This game is not solved, so luck and play cannot be told apart exactly."));
   if (most > 0) parts.push(make("h3", {}, "Where the points went"), chart(found, who), gains(found, who, look));
   host.replaceChildren(...parts);
   host.hidden = false;

@@ -89,7 +89,8 @@ function showChoices(position) {
     make("button", {onclick: () => play(choice.action), "data-action": choice.action}, choice.words))));
 }
 
-const tell = (move) => move.lines.map(named).join(". ");
+// A move in words; the page itself shows the final scores and the winner.
+const tell = (move) => move.lines.filter((line) => !/^(final scores|won by)/.test(line)).map(named).join(". ");
 
 function moveItem(move) {
   const text = move.lines.length ? tell(move) : move.words;
@@ -104,7 +105,7 @@ function showMoves() {
   const list = $("moves");
   list.replaceChildren(...game.moves.map(moveItem));
   const current = list.querySelector("[aria-current]");
-  if (current) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight + 60;
+  if (current) list.scrollTop = current.offsetTop + current.offsetHeight - list.clientHeight;
 }
 
 // Plays
@@ -257,9 +258,13 @@ function showAdvice(found) {
 // The end
 
 async function end() {
+  const number = game.number;
   try {
-    const found = await ask(`${path}/account`);
-    showEnd($("end"), game, found, who, look);
+    const found = await ask(`${path}/result`);
+    showEnd($("end"), game, found, null, who, look);
+    if (!found.solved) return;
+    const account = await ask(`${path}/account`); // it may have to solve the game first
+    if (game.number === number) showEnd($("end"), game, found, account, who, look);
   } catch (error) {
     say(error.message);
   }

@@ -81,11 +81,18 @@ def test_game__against_greedy_is_the_game_of_the_engine(client: TestClient, name
             answer = post(client, f"{path}/policy", number=number)
         assert answer["move"]["number"] == answer["number"] == number + 1
     assert (answer["waits"], answer["scores"], answer["winners"]) == ("nobody", points, winners)
-    account = client.get(f"{path}/account").json()
-    assert (account["scores"], account["winners"]) == (points, winners)
-    assert (account["account"] is not None) == (name in ("yum", "yahtzee_jr"))
+    result = client.get(f"{path}/result").json()
+    assert (result["scores"], result["winners"], result["points"][-1]) == (points, winners, points)
+    assert result["solved"] == (name in ("yum", "yahtzee_jr"))
     for seat in (0, 1):
-        assert sum(gain["changes"][seat] for gain in account["gains"]) == points[seat]
+        assert sum(gain["changes"][seat] for gain in result["gains"]) == points[seat]
+    found = client.get(f"{path}/account")
+    assert found.status_code == (200 if result["solved"] else 409)
+    if name == "yum":
+        for seat, account in enumerate(found.json()["seats"]):
+            parts = [float(account[part]) for part in ("start", "luck", "lost", "result")]
+            assert parts[0] + parts[1] - parts[2] == pytest.approx(parts[3], abs=0.2)  # each is rounded
+            assert parts[3] == points[seat]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -135,6 +142,8 @@ def test_requests__forged_late_or_double_change_nothing(
     client: TestClient, what: str, asked: dict[str, Any], status: int, why: str
 ) -> None:
     path = start(client, "yum", "person", "greedy")
+    for early in ("result", "account"):
+        assert "the game is not over" in client.get(f"{path}/{early}").json()["error"]
     for number in range(2):
         post(client, f"{path}/move", number=number, action=0)
     before = client.get(path).json(), client.get(f"{path}/position").json()
