@@ -19,6 +19,7 @@ from rich.console import Console
 from fivedice.agents.policies.checkpoint import RENAMED
 from fivedice.agents.policies.protocols import BoundToGame, Policy
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig, whole
+from fivedice.envs.core.kernel_error import KernelError
 from fivedice.envs.core.option import Value, written
 from fivedice.envs.core.spec import Game, Options, unknown_name
 
@@ -147,7 +148,7 @@ def main() -> None:
         where = f"{error.filename} cannot be used: " if error.filename else ""
         _complain(f"fivedice: {where}{error.strerror or error}")
         sys.exit(2)
-    except (ValueError, MemoryError) as error:
+    except (ValueError, MemoryError, KernelError) as error:
         _complain(f"fivedice: {error}")
         sys.exit(2)
     except ModuleNotFoundError as error:

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from fivedice.agents.cli.app import GameOptions, NumPlayers, app, console, game_setup, needs_module, say
+from fivedice.agents.policies.baselines import baseline_names
 from fivedice.agents.policies.registry import load
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
@@ -36,8 +37,8 @@ def play(
         The game, for example yum; see `fivedice list`.
     opponents
         The policies in the other seats, in turn order after you: random, greedy, optimal, rollout (or
-        rollout:BASE:GAMES) or checkpoint files. One policy plays all other seats; else give one for each. Default:
-        greedy.
+        rollout:BASE:GAMES), checkpoint files, or policies of your own as module:attribute. One policy plays all other
+        seats; else give one for each. Default: greedy, or random if the game has no greedy policy.
     num_players
         Number of players. Default: as in the first checkpoint, else the game's default.
     seat
@@ -61,7 +62,7 @@ def play(
     from fivedice.agents.cli.terminal import find_adviser, play_game
 
     spec = load_game(game)
-    policies = [load(name) for name in opponents or ["greedy"]]
+    policies = [load(name) for name in opponents or baseline_names(spec)[:1]]
     num_players, chosen = game_setup(spec, policies, num_players, options)
     if opponents and spec.make_options(num_players, chosen)["num_players"] == 1:
         raise ValueError("a game with one player has no opponents; leave out --opponents, or raise --num-players")

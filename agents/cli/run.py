@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from fivedice.agents.policies.baselines import baseline_names
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.evaluation import show_evaluation
 from fivedice.agents.reports.tables import figure
@@ -37,7 +38,7 @@ def show_standings(training: Training, console: Console) -> None:
     """Play the best checkpoint against the baselines, with a seed of its own, and print the table."""
     config = training.config
     contenders: dict[str, Policy] = {"best": load(training.folder / "best.safetensors")}
-    contenders |= {name: load(name) for name in ("greedy", "random")}
+    contenders |= {name: load(name) for name in baseline_names(training.game)}
     show_evaluation(
         console,
         training.game,

@@ -110,14 +110,15 @@ def play_games(
         rows = batch.all_rows
         while len(rows):
             view = batch.view(rows)
+            is_kept = values is not None or watch is not None  # then a policy gets a copy, since it may write into it
             deciders = here[rows, view.seats]
             actions = np.empty(len(rows), np.int64)
             for number in np.unique(deciders).tolist():
                 asked = np.flatnonzero(deciders == number)
-                theirs = view if len(asked) == len(rows) else view.rows(asked)
+                theirs = view if len(asked) == len(rows) and not is_kept else view.rows(asked)
                 actions[asked] = policies[number].act(theirs)
                 if watch is not None:
-                    watch(number, start + rows[asked], theirs, actions[asked])
+                    watch(number, start + rows[asked], view.rows(asked), actions[asked])
             if values is not None:
                 given_away[start + rows, view.seats] += regrets(values, view, actions)
             batch.step(actions, rows, restart=False)

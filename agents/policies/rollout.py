@@ -72,7 +72,7 @@ class RolloutPolicy:
 
     def act(self, view: View) -> NDArray[np.int64]:
         """A legal action for each decision, (N,) int64: the base policy's, or one that is significantly better."""
-        chosen = np.array(self.base.act(view), np.int64)
+        chosen = np.array(self.base.act(view.copy()), np.int64)
         choice = np.flatnonzero(view.masks.sum(axis=1) > 1)
         if not len(choice):
             return chosen

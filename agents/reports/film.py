@@ -83,8 +83,8 @@ class _Camera:
         self._seen = 0  # lines of the transcript
         self._last: tuple[Any, int] | None = None  # the state before the last action, and the action
 
-    def take(self, recorder: Recorder, action: int | None) -> None:
-        """Take a frame. ``action`` is the action that follows, or None at the end of the film."""
+    def take(self, recorder: Recorder, action: int | None, view: View | None = None) -> None:
+        """Take a frame. ``action`` is the action that follows, and ``view`` its decision; None at the end."""
         env: DiceEnv = recorder.env
         game, options, state = env.game, env.options_record, env.get_state().state[0].copy()
         lines = recorder.transcript().lines
@@ -96,8 +96,7 @@ class _Camera:
         choices: tuple[Choice, ...] = ()
         values: dict[str, str] = {}
         mover = ""
-        if action is not None:
-            view = env.view()
+        if action is not None and view is not None:
             adviser = self._adviser(int(view.seats[0]))
             known = None if adviser is None else adviser.action_values(view)[0]
             chosen, choices = regions_of(game, state, options, [action]), _choices(view, known, action)
@@ -147,7 +146,7 @@ def film_of_transcript(transcript: Transcript, adviser: HasActionValues | None =
         ValueError: the transcript and the rules disagree.
     """
     camera = _Camera(lambda seat: adviser)
-    camera.take(replay(transcript, camera.take), None)
+    camera.take(replay(transcript, lambda recorder, action: camera.take(recorder, action, recorder.env.view())), None)
     players = transcript.num_players
     title = f"{transcript.game.title}, {players} {'player' if players == 1 else 'players'}"
     return Film(title, tuple(camera.frames), _unit(adviser))
@@ -188,7 +187,7 @@ def film_of_match(
     while env.agents and not (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
         view = env.view()
         action = int(own[int(view.seats[0])].act(view)[0])
-        camera.take(recorder, action)
+        camera.take(recorder, action, view)
         recorder.step(action)
     camera.take(recorder, None)
     names = ", ".join(f"player_{seat} {policy.name}" for seat, policy in enumerate(policies))

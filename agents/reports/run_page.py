@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, ScoreSheet, score_sheet_of
 from fivedice.agents.evaluation.match import Estimate, evaluate
-from fivedice.agents.policies.baselines import GREEDY, optimum
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, baseline_names, optimum
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.files import write_text, write_whole
 from fivedice.agents.policies.protocols import HasActionFeatures
@@ -24,7 +24,6 @@ from fivedice.envs.core.option import written
 from fivedice.envs.core.view import Policy, View
 
 PAGE = "report.html"
-BASELINES = ("random", "greedy")
 EVALUATION, TRAINING = "eval/win_rate_vs_", "rollout/win_rate_vs_"  # prefixes of the scalars of win rates
 FEATURE = "features/"  # the prefix of the scalars of feature weights
 SEED = 3_000_017  # for the games of the page; training and evaluation use other seeds
@@ -41,7 +40,7 @@ def write_report(run: Run, out: Path, *, games: int) -> list[Path]:
     Returns:
         The paths of the page and of all pictures, the page first.
     """
-    baselines = {name: _points_in_self_play(run, name, games) for name in BASELINES}
+    baselines = {name: _points_in_self_play(run, name, games) for name in reversed(baseline_names(run.game))}
     best = optimum(run.game, run.options)
     sections = [
         ("Result", _result(run, baselines, best, games)),
@@ -114,7 +113,8 @@ def _rival(run: Run) -> str:
     """Against whom an evaluation measures points: the last of its baselines, see `Training.evaluate`."""
     if run.num_players == 1:
         return ""
-    return " against optimal" if run.config.get("opponents", {}).get("optimal") else " against greedy"
+    baselines = baseline_names(run.game)
+    return " against optimal" if run.config.get("opponents", {}).get("optimal") else f" against {baselines[0]}"
 
 
 def _of_optimum(estimate: Estimate, best: float | None) -> str:
@@ -243,8 +243,7 @@ def _breakdown(run: Run, out: Path, games: int) -> str:
     try:
         policies: dict[str, Policy] = {
             "best": load_checkpoint(run.folder / "best.safetensors"),
-            "greedy": load("greedy"),
-            "optimal": load("optimal"),
+            **{policy.name: policy for policy in (GREEDY, OPTIMAL) if policy.plays(run.game)},
         }
     except ValueError as error:
         return f"<p>{html.escape(str(error))}.</p>"
@@ -284,7 +283,8 @@ def _write_down(
 
 
 def _draw_breakdown(sheet: ScoreSheet, breakdowns: Mapping[str, ScoreBreakdown], title: str, path: Path) -> None:
-    draw_breakdown(sheet, breakdowns, path, title=title, yardstick="optimal", kind="png")
+    yardstick = OPTIMAL.name if OPTIMAL.name in breakdowns else None
+    draw_breakdown(sheet, breakdowns, path, title=title, yardstick=yardstick, kind="png")
 
 
 def _cell(estimate: Estimate, is_share: bool) -> str:

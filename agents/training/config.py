@@ -1,15 +1,16 @@
 """The settings of a training run. A setting of Stable-Baselines3 has the same name here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
+from fivedice.agents.policies.baselines import GREEDY
 from fivedice.agents.policies.prior import PRIORS, Prior, make_prior
-from fivedice.envs import GAMES, load_game
+from fivedice.envs import load_game
 from fivedice.envs.core.option import Value
 
 
@@ -31,6 +32,7 @@ Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
 
 CONFIG = "config.json"  # the settings, in the folder of a run
+GREEDY_WEIGHT = 0.2  # the default of `Mix.greedy`, in games with a greedy policy
 
 
 @dataclass(kw_only=True)
@@ -47,8 +49,8 @@ class Mix:
     """Any snapshot in the pool, with probability proportional to the squared loss rate against it (recent games)."""
     random: Weight = 0.1
     """Plays a random legal action, all equally likely."""
-    greedy: Weight = 0.2
-    """Maximises the points of its turn; see the page of each game."""
+    greedy: Weight | None = None
+    """Maximises the points of its turn; see the page of each game. Default: 0.2; 0 if the game has no such policy."""
     optimal: Weight = 0.0
     """Plays optimally; only for games that are solved."""
     floor: Share = 0.0
@@ -154,8 +156,13 @@ class TrainConfig:
     """The name of the run's folder in runs. Default: the name of the game, with a number if that folder exists."""
 
     def __post_init__(self) -> None:
-        if self.game in GAMES:  # `validate` refuses other names
-            self.options = load_game(self.game).parse_options(self.options)
+        try:
+            game = load_game(self.game)
+        except ValueError:
+            return  # `validate` says why
+        self.options = game.parse_options(self.options)
+        if self.opponents.greedy is None:
+            self.opponents = replace(self.opponents, greedy=GREEDY_WEIGHT if GREEDY.plays(game) else 0.0)
 
     def make_prior(self) -> Prior | None:
         """The prior policy with its settings, or None."""

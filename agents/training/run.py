@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
-from fivedice.agents.policies.baselines import OPTIMAL, is_solved, optimum
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, save_checkpoint
 from fivedice.agents.policies.network import Network
 from fivedice.agents.policies.prior import PRIORS
@@ -184,7 +184,8 @@ class Training:
         self.model.set_logger(tensorboard_logger(folder))
 
         # Evaluation: the baselines (with optimal play, if it is an opponent), and the best checkpoints so far.
-        self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
+        greedy = ("greedy",) if GREEDY.plays(self.game) else ()
+        self.rivals = ("random", *greedy, *(("optimal",) if config.opponents.optimal else ()))
         self.best = -float("inf")
         self.previous_bests: list[PreviousBest] = []  # oldest first
         self.next_best = 0  # the number of the next one

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from pettingzoo.utils.wrappers import BaseWrapper
 
-from fivedice.envs import GAMES, load_game
+from fivedice.envs import game_names, load_game
 from fivedice.envs.api.aec import DiceEnv, Observation, Snapshot
 from fivedice.envs.core.chance import BLANK, SCRIPT
 from fivedice.envs.core.option import written
@@ -192,13 +192,16 @@ def parse(text: str) -> Transcript:
     """
     numbered = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     numbered = [(number, line) for number, line in numbered if line and not line.startswith("#")]
-    ids = {load_game(name).aec_id: load_game(name) for name in GAMES}
+    ids = {f"fivedice/{name}-v{version}": name for name, version in game_names().items()}
     if not numbered:
         raise ValueError(f"the transcript is empty; its first line must be a game's id, such as {next(iter(ids))!r}")
     number, line = numbered.pop(0)
     if line not in ids:
         raise ValueError(f"line {number}: {unknown_name('game', line, ids)}")
-    game = ids[line]
+    try:
+        game = load_game(ids[line])
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from error
     num_players: Any = game.default_players
     options: dict[str, Any] = {option.name: option.samples[0] for option in game.rules.OPTIONS}
     while numbered and (setting := re.fullmatch(r"(\w+): (.+)", numbered[0][1])):

@@ -15,14 +15,16 @@ import numba
 import numba.extending
 import numpy as np
 from numba.core.compiler import Compiler
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from fivedice.envs.core.fingerprint import NoFingerprint, fingerprint
 from fivedice.envs.core.kernel_cache import KernelCache
+from fivedice.envs.core.kernel_error import KernelError, explain
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Named(Compiler):
+class _Kernel(Compiler):
     """Compiles a function under a name that no other machine code has, in this process or in a stored file.
 
     Numba numbers functions and record types in the order in which a process meets them. Machine code that other
@@ -38,7 +40,7 @@ class _Named(Compiler):
         return super().define_pipelines()
 
 
-class _NoAlias(_Named):
+class _NoAlias(_Kernel):
     """Compiles a function whose arrays share no memory, so that no array is read again after a write to another."""
 
     def define_pipelines(self) -> Any:
@@ -71,16 +73,30 @@ def kernel(
 
     Raises:
         TypeError: the function returns an array, but `allocates` is False.
+        KernelError: raised by the first call, if the function cannot be compiled.
     """
     if function is None:
         return partial(kernel, inline=inline, allocates=allocates, noalias=noalias)
     if not allocates and "ndarray" in str(function.__annotations__.get("return")).lower():
         raise TypeError(f"{function.__qualname__} returns an array: @kernel(allocates=True)")
-    compiler = _NoAlias if noalias else _Named
+    compiler = _NoAlias if noalias else _Kernel
     dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=allocates, pipeline_class=compiler)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
         dispatcher._cache = KernelCache(function, inline, allocates, noalias)
+        dispatcher._compile_for_args = _explaining(dispatcher._compile_for_args, function)
     return dispatcher
+
+
+def _explaining(compile_for_args: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """What Numba calls to compile `function` for the arguments of a call, with an error that explains what is wrong."""
+
+    def compile_or_explain(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compile_for_args(*args, **kwargs)
+        except (NumbaError, UnsupportedBytecodeError) as error:
+            raise KernelError(explain(function, error)) from error
+
+    return compile_or_explain
 
 
 @cache

@@ -6,6 +6,7 @@ pictures can stand in one page.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache, lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 from fivedice.envs.core.marks import Marks
@@ -124,7 +125,7 @@ class Svg:
         written = str(text)
         if fit is not None:
             size = min(size, fit / (LETTER * max(1, len(written))))
-        attributes = {
+        attributes: dict[str, float | str | None] = {
             "x": x,
             "y": y + BASELINE * size,
             "font_size": round(size, 1),
@@ -200,12 +201,21 @@ class Svg:
         self._parts.append("</g>")
 
 
-def _written(attributes: dict[str, float | str | None] | dict[str, object]) -> str:
-    """Attributes as they stand in a tag. Numbers have at most two decimals."""
-    return "".join(
-        f' {name.replace("_", "-")}="{value:.6g}"'
-        if isinstance(value, (int, float))
-        else f" {name.replace('_', '-')}={quoteattr(str(value))}"
-        for name, value in attributes.items()
-        if value is not None
-    )
+def _written(attributes: dict[str, float | str | None]) -> str:
+    """Attributes as they stand in a tag."""
+    parts = []
+    for name, value in attributes.items():
+        if value is not None:
+            written = _quoted(value) if isinstance(value, str) else f'"{value:.6g}"'
+            parts.append(f" {_hyphened(name)}={written}")
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1024)
+def _quoted(value: str) -> str:
+    return quoteattr(value)
+
+
+@cache
+def _hyphened(name: str) -> str:
+    return name.replace("_", "-")

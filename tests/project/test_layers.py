@@ -48,6 +48,7 @@ DOORS = {
         "fivedice.agents.training.run",
         "fivedice.agents.training.vec_env",
     },
+    "envs/core/batch.py": {"fivedice.envs"},  # games by their names
     "envs/api/table.py": {"fivedice.agents.policies.registry"},  # policies by their names
     "agents/policies/by_game.py": {
         "fivedice.agents.games.{}",
@@ -66,7 +67,7 @@ DRAWINGS_MAY_IMPORT = (
 )
 
 MAY_IMPORT = {
-    "numba": {"envs/core/fingerprint.py", "envs/core/kernel.py", "envs/core/kernel_cache.py"},
+    "numba": {f"envs/core/{name}.py" for name in ("fingerprint", "kernel", "kernel_cache", "kernel_error")},
     "gymnasium": {"envs/__init__.py", "envs/api/aec.py", "envs/api/single.py", "envs/api/vector.py"},
     "pettingzoo": {"envs/__init__.py", "envs/api/aec.py", "envs/api/transcript.py"},
     "pylunasvg": {"envs/display/drawing.py"},  # within its functions: the import of fivedice.envs loads none

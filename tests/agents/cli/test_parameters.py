@@ -47,6 +47,7 @@ from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
 from fivedice.agents.training.run import Progress
 from fivedice.envs import GAMES, load_game
+from fivedice.envs.api.transcript import parse
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.option import OneOf, WholeNumber, WholeNumbers, written
 from fivedice.envs.core.spec import Game
@@ -84,6 +85,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "run").mkdir()
     (folder / "run" / CONFIG).write_text(json.dumps({"seed": 17}))
     (folder / "it.toml").write_text("seed = 18\n")
+    (folder / "played.txt").write_text(TRANSCRIPT)
     return {
         "YUM3": write_checkpoint(folder / "some.safetensors", YUM, 3, zeros="free"),
         "YUM4": write_checkpoint(folder / "four.safetensors", YUM, 4, high_low="high_first"),
@@ -91,6 +93,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "SHARE": write_checkpoint(folder / "share.safetensors", YAHTZEE_JR, 2, tie_break="share"),
         "STANDARD": write_checkpoint(folder / "standard.safetensors", YAHTZEE_JR, 2, canonical_form=True),
         "RUN": folder / "run",
+        "PLAYED": folder / "played.txt",
         "TOML": folder / "it.toml",
     }
 
@@ -205,6 +208,15 @@ def described(value: Any) -> Any:
     return "a function" if callable(value) and not isinstance(value, type) else value
 
 
+TRANSCRIPT = """\
+fivedice/yahtzee_jr-v0
+num_players: 1
+
+player_0 throws Mickey Mickey Minnie Goofy Goofy
+player_0 keeps Mickey Mickey, throws Mickey Donald Daisy
+player_0 places Mickey: 3
+player_0 throws Minnie Minnie Minnie Donald Daisy
+"""
 DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
     "info": [(checkpoint, "read_card", {}), (cli.info, "load", None)],
@@ -219,6 +231,16 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
         (tournament_page, "write_results", [Path("standings.csv")]),
     ],
     "play": [(terminal, "find_adviser", "the adviser"), (terminal, "play_game", None)],
+    "replay": [
+        (cli.replay, "find_adviser", "the adviser"),
+        (cli.replay, "film_of_transcript", "the film"),
+        (cli.replay, "show_film", None),
+    ],
+    "watch": [
+        (cli.watch, "find_adviser", "the adviser"),
+        (cli.watch, "film_of_match", ("the film", "the transcript")),
+        (cli.watch, "show_film", None),
+    ],
     "solve": [(cli.solve, "value_in_words", "the words")],
     "exploit": [(exploit, "exploit", "the figures"), (tables, "exploitability_table", "the table")],
 }
@@ -295,6 +317,29 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
             "play_game.options": {},
         },
     ),
+    "replay": (
+        "PLAYED",
+        {
+            "film_of_transcript.transcript": parse(TRANSCRIPT),
+            "film_of_transcript.adviser": None,
+            "show_film.film": "the film",
+            "show_film.out": None,
+            "show_film.seconds": 1.0,
+        },
+    ),
+    "watch": (
+        "yum greedy random",
+        {
+            "film_of_match.game": "yum",
+            "film_of_match.policies": ["greedy", "random"],
+            "film_of_match.seed": None,
+            "film_of_match.options": {},
+            "film_of_match.adviser": None,
+            "show_film.film": "the film",
+            "show_film.out": None,
+            "show_film.seconds": 1.0,
+        },
+    ),
     "solve": ("", {"value_in_words.game": "yum", "value_in_words.options": YUM_OPTIONS}),
     "exploit": (
         "greedy",
@@ -339,9 +384,51 @@ ADVISED: dict[str, Any] = {
     "find_adviser__name": None,
     "play_game__adviser": "the adviser",
 }
+JR_ADVISED: dict[str, Any] = {
+    "find_adviser__game": "yahtzee_jr",
+    "find_adviser__num_players": 1,
+    "find_adviser__options": {"must_score_most": True, "tie_break": "roll"},
+    "film_of_transcript__adviser": "the adviser",
+}
 TABLE_OF_FILE = {"high_low": "either", "crossed_high": "blocks_low", "five_alike_full_house": False, "zeros": "free"}
 ARRIVES: dict[str, list[Arrives]] = {
     "list": [],
+    "replay": [
+        instead(
+            "transcript",
+            str(Path(__file__).parents[2] / "golden" / "yum-tie.txt"),
+            film_of_transcript__transcript=parse(
+                (Path(__file__).parents[2] / "golden" / "yum-tie.txt").read_text("utf-8")
+            ),
+        ),
+        added("out", "--out it.html", show_film__out=Path("it.html")),
+        added("seconds", "--seconds 0.25", show_film__seconds=0.25),
+        added("advice", "--advice", **JR_ADVISED, find_adviser__name=None),
+        added("adviser", "--adviser greedy", **JR_ADVISED, find_adviser__name="greedy"),
+    ],
+    "watch": [
+        instead("game", "yahtzee_jr greedy random", film_of_match__game="yahtzee_jr"),
+        instead("policies", "yum random random optimal", film_of_match__policies=["random", "random", "optimal"]),
+        instead(
+            "policies",  # the options of the first checkpoint
+            "yum YUM3 greedy random",
+            film_of_match__policies=["some likeliest", "greedy", "random"],
+            film_of_match__options=TABLE_OF_FILE,
+        ),
+        added("out", "--out it.gif", show_film__out=Path("it.gif")),
+        added("seconds", "--seconds 2.5", show_film__seconds=2.5),
+        added("seed", "--seed 7", film_of_match__seed=7),
+        added("options", "--options.zeros free", film_of_match__options={"zeros": "free"}),
+        added(
+            "adviser",
+            "--adviser optimal",
+            find_adviser__game="yum",
+            find_adviser__num_players=2,
+            find_adviser__options={},
+            find_adviser__name="optimal",
+            film_of_match__adviser="the adviser",
+        ),
+    ],
     "info": [instead("file", "JR", read_card__path="JR", load__name="JR")],
     "train": [
         added("settings", "--n-envs 7", run__config__n_envs=7),
@@ -1399,6 +1486,78 @@ def test_solve__says_the_table_and_its_value(run: Run) -> None:
     )
 
 
+# Films
+
+
+@shows("replay", "transcript", "out", "seconds", "advice", "adviser")
+@shows("watch", "game", "policies", "out", "seconds", "seed", "adviser", "options")
+def test_watch_and_replay__each_parameter_is_seen_in_the_game(run: Run, tmp_path: Path) -> None:
+    from PIL import Image
+
+    def length_of(file: str) -> float:
+        with Image.open(file) as film:
+            spent = 0.0
+            for number in range(film.n_frames):  # type: ignore[attr-defined]
+                film.seek(number)
+                spent += film.info["duration"] / 1000
+            return spent
+
+    watch = ("watch", "yahtzee_jr", "random", "--seed", 3)
+    said = lines(run(*watch))
+    assert said[0] == "Yahtzee Jr.: player_0 random"
+    assert said[-1] == "won by player_0"
+    assert lines(run(*watch)) == said
+    assert lines(run(*watch[:-1], 4)) != said
+    assert lines(run("watch", "yum", "random", "--seed", 3))[0] == "Yum: player_0 random"
+    assert lines(run("watch", "yahtzee_jr", "random", "greedy"))[0] == "Yahtzee Jr.: player_0 random, player_1 greedy"
+    assert run(*watch, "--out", "game.txt").strip() == "Wrote game.txt"
+    kept = Path("game.txt").read_text()
+    assert kept.splitlines()[-len(said) + 1 :] == said[1:]
+    assert "must_score_most: False" not in kept
+    run(*watch, "--options.must_score_most", False, "--out", "other.txt")
+    assert "must_score_most: False" in Path("other.txt").read_text()
+    advised = lines(run(*watch, "--adviser", "greedy"))
+    assert [line for line in advised if "value" not in line] == said
+    assert len(advised) > len(said)
+
+    assert lines(run("replay", "game.txt"))[1:] == said[1:]
+    by_greedy = run("replay", "game.txt", "--adviser", "greedy")
+    assert by_greedy.count("    value ") == len(re.findall(r" (?:keep|place)s ", kept))
+    exactly = run("replay", "game.txt", "--advice")
+    assert exactly.count("    value ") == by_greedy.count("    value ")
+    assert exactly != by_greedy
+    decisions = by_greedy.count("    value ")
+    assert run("replay", "game.txt", "--out", "a.html").strip() == f"Wrote a.html: {decisions + 1} positions"
+    assert "Yahtzee Jr., 1 player" in Path("a.html").read_text("utf-8")
+    run("replay", "game.txt", "--out", "a.gif", "--seconds", 0.2)
+    assert length_of("a.gif") == pytest.approx(0.2 * (decisions + 3))
+    run(*watch, "--out", "b.gif", "--seconds", 0.5)
+    assert length_of("b.gif") == pytest.approx(0.5 * (decisions + 3))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.html", "b.gif", "game.txt", "other.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("replay PLAYED --out a.png", "--out a.png has an unknown format; use a name that ends in .gif, .mp4, .html"),
+        ("watch yum random --out a", "--out a has an unknown format; use a name that ends in .gif, .mp4, .html, .txt"),
+        ("watch yum random --out no/a.gif", "--out no/a.gif: the folder no does not exist"),
+        ("watch yum random --seconds 0", "--seconds 0 is not possible; use 0.05 to 60"),
+        ("replay PLAYED --seconds 61", "--seconds 61 is not possible; use 0.05 to 60"),
+        ("watch yum", "no policy given; name one for each seat: random, greedy, optimal, rollout or a checkpoint file"),
+        ("watch yahtzee_jr random random random random random", "num_players=5 is not possible"),
+        ("replay missing.txt", "missing.txt cannot be used: No such file or directory"),
+    ],
+)
+def test_watch_and_replay__refuse_before_they_begin(
+    tried: Tried, files: dict[str, Path], tmp_path: Path, words: str, complaint: str
+) -> None:
+    status, said, complained = tried(*(files.get(word, word) for word in words.split()))
+    assert (status, said) == (2, "")
+    assert complaint in " ".join(complained.split())
+    assert list(tmp_path.iterdir()) == []
+
+
 # A run, from the command line to its report
 
 SMALL = {
@@ -2149,6 +2308,11 @@ def test_baselines__know_what_is_solved(
             "fivedice: this command needs matplotlib; install it by: pip install 'fivedice[plot]'\n",
         ),
         (
+            ModuleNotFoundError("no", name="pylunasvg"),
+            2,
+            "fivedice: this command needs pylunasvg; install it by: pip install 'fivedice[render]'\n",
+        ),
+        (
             ModuleNotFoundError("no", name="torch"),
             2,
             "fivedice: this command needs torch; install it by: pip install 'fivedice[train]'\n",
@@ -2199,6 +2363,9 @@ def test_main__a_terminal_that_lacks_a_character_shows_another(monkeypatch: pyte
         ("report RUN", "matplotlib", "plot"),
         ("report RUN", "tensorboard", "train"),
         ("tournament yum random greedy", "choix", "arena"),
+        ("watch yum random --out a.gif", "pylunasvg", "render"),
+        ("watch yum random --out a.gif", "PIL", "render"),
+        ("watch yum random --out a.mp4", "imageio_ffmpeg", "video"),
     ],
 )
 def test_command__refuses_at_once_without_a_package_that_it_needs(
@@ -2210,10 +2377,12 @@ def test_command__refuses_at_once_without_a_package_that_it_needs(
     )
     arguments = [str(files.get(word, word)) for word in words.split()]
     command, *rest = arguments
+    keywords = {"out": Path(rest.pop())} if "--out" in rest else {}
+    rest = [word for word in rest if word != "--out"]
     with pytest.raises(
         ValueError, match=re.escape(f"this command needs {module}; install it by: pip install 'fivedice[{extra}]'")
     ):
-        COMMANDS[command](*([Path(rest[0])] if command == "report" else rest))
+        COMMANDS[command](*([Path(rest[0])] if command == "report" else rest), **keywords)
 
 
 def test_main__ends_quietly_when_stopped_while_it_reads_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -829,7 +829,7 @@ def test_defaults__are_those_that_configurations_and_resumed_runs_rely_on() -> N
         "runs": Path("runs"),
         "name": None,
     }
-    assert vars(Mix()) == vars(TrainConfig().opponents)
+    assert vars(Mix(greedy=0.2)) == vars(TrainConfig().opponents)
 
 
 # The last number that is refused and the first that is taken, on each side that has an end.

@@ -47,7 +47,7 @@ TABLES = [
     ("yahtzee_jr", 3, {"must_score_most": False}),
     ("yum", 2, {"zeros": "free"}),
 ]
-FIRST, EACH = 40, 12  # of a game, the first positions are drawn, then each twelfth, and the last
+FIRST, EACH = 16, 20  # of a game, the first positions are drawn, then each twentieth, and the last
 
 
 class Position(NamedTuple):
