@@ -1,4 +1,4 @@
-"""``fivedice play``: a game in the terminal."""
+"""``fivedice play``: a game in the terminal, or in the browser."""
 
 import sys
 from pathlib import Path
@@ -62,7 +62,8 @@ def play(
     from fivedice.agents.cli.terminal import find_adviser, play_game
 
     spec = load_game(game)
-    policies = [load(name) for name in opponents or baseline_names(spec)[:1]]
+    names = opponents or list(baseline_names(spec)[:1])
+    policies = [load(name) for name in names]
     num_players, chosen = game_setup(spec, policies, num_players, options)
     if opponents and spec.make_options(num_players, chosen)["num_players"] == 1:
         raise ValueError("a game with one player has no opponents; leave out --opponents, or raise --num-players")
@@ -73,7 +74,7 @@ def play(
         from fivedice.agents.play.session import PlaySession, Seat
         from fivedice.agents.web import server
 
-        others = [Seat(name, policy) for name, policy in zip(opponents or ["greedy"], policies, strict=True)]
+        others = [Seat(name, policy) for name, policy in zip(names, policies, strict=True)]
         players = int(spec.make_options(num_players, chosen)["num_players"])
         session = PlaySession(spec, seats_around(spec, players, seat, others), options=chosen, seed=seed)
         server.serve(say, session=session, port=port, folder=saved, open_browser=open_browser)

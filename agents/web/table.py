@@ -226,7 +226,7 @@ class Table:
         choices: list[dict[str, Any]] = []
         if position.view is not None and position is session.position and session.waits_for_person:
             for choice in choices_of(position.view):
-                keeps = choice.words.split()[0] == "keep"
+                keeps = game.action_regions is not None and choice.words.split()[0] == "keep"
                 regions = [
                     list(game.action_regions(position.state[0], options, action)) if game.action_regions else []
                     for action in choice.actions

@@ -84,6 +84,10 @@ function showThrow() {
 
 function showChoices(position) {
   $("choices").hidden = position.choices.length === 0;
+  // A game without a drawing of its own has no places to click, only this list.
+  if (position.choices.every((choice) => choice.regions.every((places) => places.length === 0))) {
+    document.querySelector("#choices details").open = true;
+  }
   $("choices-title").textContent = `All choices (${position.choices.length})`;
   $("list").replaceChildren(...position.choices.map((choice) => make("li", {},
     make("button", {onclick: () => play(choice.action), "data-action": choice.action}, choice.words))));

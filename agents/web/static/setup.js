@@ -42,7 +42,10 @@ function showOwn() {
   const own = $("own").value;
   document.querySelectorAll("#seats select").forEach((select, seat) => {
     if (String(seat) === own) select.value = "person";
-    else if (select.value === "person") select.value = "greedy";
+    else if (select.value === "person") {
+      select.value = "greedy";
+      if (select.selectedIndex < 0) select.value = "random"; // a game without a greedy policy
+    }
   });
 }
 
