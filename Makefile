@@ -14,7 +14,7 @@ train: $(INSTALLED)  ## train PPO on Yum for about three minutes and show how it
 	$(BIN)/python train.py --config configs/yum.toml
 
 test: $(INSTALLED) lint  ## the whole test suite, with the linters
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs
 
 lint: $(INSTALLED)  ## ruff and mypy
 	$(BIN)/ruff check .

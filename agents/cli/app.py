@@ -119,6 +119,11 @@ def table_in_words(game: Game, options: Options) -> str:
     return f"{game.title}, {num_players} {'player' if num_players == 1 else 'players'} ({chosen})"
 
 
+def say(line: str) -> None:
+    """Print one line that is not wrapped, such as an address."""
+    console.print(line, highlight=False, soft_wrap=True)
+
+
 def needs_module(name: str, extra: str) -> None:
     """Raise a ValueError if the package `name`, which `extra` installs, is missing: before a command starts to work."""
     if importlib.util.find_spec(name) is None:

@@ -266,6 +266,29 @@ class CheckpointPolicy:
         shown = canonical_view(self.game, self.options, view.states, view.seats)
         return shown.names(self._choose(shown.observations, shown.masks, view.uniforms))
 
+    def network_probabilities(self, view: View) -> NDArray[np.float64]:
+        """How probable the network takes each action to be, (N, num_actions) float64; 0 where it is not legal.
+
+        It does not depend on `deterministic`. Of actions that have the same canonical form, one gets the probability of
+        all.
+
+        Raises:
+            ValueError: as for `act`.
+        """
+        self.check(view.game, view.options)
+        view.require_choice()
+        if self.prior is not None:
+            beside = np.concatenate([view.observations, self.prior.shown(view)], axis=1)
+            return softmax(self.network.logits(beside), view.masks)
+        if not self.canonical_form:
+            return softmax(self.network.logits(view.observations), view.masks)
+        shown = canonical_view(self.game, self.options, view.states, view.seats)
+        likely = softmax(self.network.logits(shown.observations), shown.masks)
+        rows, actions = np.nonzero(shown.masks)
+        probabilities = np.zeros(view.masks.shape)
+        probabilities[rows, shown.actions[rows, actions]] = likely[rows, actions]
+        return probabilities
+
     def _choose(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8], uniforms: NDArray[np.float64]
     ) -> NDArray[np.int64]:
@@ -276,6 +299,14 @@ class CheckpointPolicy:
         else:
             sampled(logits, masks, uniforms, actions)
         return actions
+
+
+def softmax(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float64]:
+    """The probabilities (N, num_actions) float64 of the legal actions, from the network's logits."""
+    raised = np.where(masks != 0, logits.astype(np.float64), -np.inf)
+    weights = np.exp(raised - raised.max(axis=1, keepdims=True))
+    probabilities: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def differences(game: Game, options: Options, other: Game, others: Options) -> str:
