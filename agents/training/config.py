@@ -25,6 +25,16 @@ def whole(*, least: int, most: int | None = None) -> Parameter:
     return Parameter(validator=Number(gte=least, lte=most), converter=_whole)
 
 
+def _workers(_: object, tokens: Sequence[Token]) -> int | str:
+    text = tokens[0].value
+    if text == AUTO:
+        return AUTO
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{text!r} is neither a whole number of at least 1 nor {AUTO}")
+    return int(text)
+
+
+AUTO = "auto"
 Positive = Annotated[int, whole(least=1)]
 Weight = Annotated[float, Parameter(validator=Number(gte=0))]
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
@@ -146,8 +156,10 @@ class TrainConfig:
     """Random seed for games, network initialisation and minibatches. Evaluations use other seeds."""
     device: str = "cpu"
     """The device on which the network is trained: cpu, cuda, or another device of torch."""
+    workers: Annotated[int | Literal["auto"], Parameter(converter=_workers)] = "auto"
+    """Processes that share the games and each minibatch. auto: one for each core, if games and minibatches suffice."""
     torch_threads: Annotated[int, whole(least=0)] = 1
-    """Threads for torch and NumPy; 0 leaves the number to them. One is fastest for small networks."""
+    """Threads of each worker for torch and NumPy; 0 leaves the number to them. One is fastest for small networks."""
     runs: Path = Path("runs")
     """The folder in which runs are stored."""
     name: str | None = None
