@@ -56,10 +56,14 @@ def choose_workers(config: TrainConfig, resume: Path | None = None) -> int:
     return max(divisors, default=1)
 
 
-def count_cores() -> int:
-    """The number of processor cores that this process may use. A limit of a Linux container counts, too."""
+def count_cores(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+    """The number of processor cores that this process may use.
+
+    Args:
+        limit: the file with the limit of a Linux container: the processor time that all its processes together may use
+            in each period, and the length of a period.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    limit = Path("/sys/fs/cgroup/cpu.max")  # microseconds of processor time, per so many microseconds
     if limit.is_file():
         time_of_all, period = limit.read_text("utf-8").split()
         if time_of_all != "max":
@@ -79,11 +83,16 @@ def start_workers(size: int, device: str = "cpu") -> Iterator[Group]:
 
     Raises:
         WorkerLost: a worker has ended, or does not answer.
-        ValueError, OSError, MemoryError: this error was raised in a worker.
+        ValueError, OSError, MemoryError: this error was raised in a worker. Or another part of the program has
+            initialised `torch.distributed`.
     """
     if size == 1:
         yield ALONE
         return
+    if torch.distributed.is_initialized():
+        raise ValueError(
+            "torch.distributed is initialised in this process; use workers=1, or destroy its process group before"
+        )
     with tempfile.TemporaryDirectory(prefix="fivedice-") as place:
         path = str(Path(place) / "store")
         store = FileStore(path, size)
