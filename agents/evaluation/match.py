@@ -204,6 +204,7 @@ def evaluate(
     values: PointValues | None = None,
     watch: Watch | None = None,
     progress: Callable[[int], None] = lambda games: None,
+    play_all: Callable[..., Games] = play_games,
 ) -> list[Standing]:
     """Play every contender against every other contender.
 
@@ -223,6 +224,7 @@ def evaluate(
         watch: called with each batch of decisions. The policies have the order of `contenders`; the game indices are
             the deals.
         progress: called from time to time with the number of games played since the last call.
+        play_all: plays the games of a seating; it takes and returns what `play_games` does.
 
     Returns:
         One `Standing` for each contender, in the given order.
@@ -242,7 +244,7 @@ def evaluate(
             policy.check(game, record)
     names, policies = list(contenders), list(contenders.values())
     play = partial(
-        play_games,
+        play_all,
         game,
         policies=policies,
         seed=seed,

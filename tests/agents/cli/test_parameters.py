@@ -895,6 +895,7 @@ SETTINGS: dict[str, Setting] = {
     "final_games": of(109, 110),
     "seed": of(0, 21),
     "device": of("cuda", "mps"),
+    "workers": of(2, 3),
     "torch_threads": of(0, 8),
     "runs": Setting("else/where", Path("else/where"), "here", Path("here")),
     "name": of("one", "two"),
@@ -1044,6 +1045,7 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "train --final-games": ("1", "0"),
     "train --seed": (f"0 {2**31}", f"-1 {2**31 + 1}"),
     "train --torch-threads": ("0", "-1"),
+    "train --workers": ("1 1024", "0 1025"),
     "train --opponents.floor": ("0 1", "-0.001 1.001"),
 } | {f"train --opponents.{kind.name}": ("0 100", "-0.001") for kind in fields(Mix) if kind.name != "floor"}
 
