@@ -706,6 +706,7 @@ OPTIONAL: dict[str, Callable[[Training], bool]] = {
     "pool.digests": lambda training: len(training.pool.snapshots()) == 3,
     "episodes": lambda training: list(training.model.ep_info_buffer or []) == [],
     "workers": lambda training: training.group.size == 1,
+    "owes_evaluation": lambda training: not training.owes_evaluation,
 }
 
 
@@ -832,10 +833,11 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("evaluations", [0, 1, 2])
 def test_kill__in_an_evaluation_is_made_up_for(
-    courses: Courses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluations: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluations: int
 ) -> None:
     """The decisions before it are saved, and the resumed run plays it; also if it is the first or the last one."""
     config = replace(CONFIGS["alone"], runs=tmp_path, name="run")
+    straight = train(replace(config, name="straight")).folder
     left, evaluate = [evaluations], Training.evaluate
 
     def killed(training: Training) -> Any:
@@ -856,7 +858,6 @@ def test_kill__in_an_evaluation_is_made_up_for(
     monkeypatch.setattr(Training, "evaluate", watched)
     resumed = train(config, tmp_path / "run")
     assert played == [2 * UPDATE, 4 * UPDATE, 5 * UPDATE][evaluations:]
-    straight = courses["alone"][0].training.folder
     for name in ("best", "last", "resume"):
         assert contents(resumed.folder / f"{name}.safetensors")[1] == contents(straight / f"{name}.safetensors")[1]
     assert resumed.is_finished
