@@ -25,6 +25,11 @@ def lowest(session: PlaySession) -> int:
     return int(view.masks[0].argmax())
 
 
+def told(session: PlaySession) -> list[tuple[int, str, object]]:
+    """The moves without their actions: of actions with the same words, a transcript does not say which it was."""
+    return [(move.seat, move.words, move.throws) for move in session.moves]
+
+
 def play_on(session: PlaySession, moves: int = 10_000) -> None:
     """Play with the person taking the greedy policy's moves."""
     while not session.is_over and session.number < moves:
@@ -166,7 +171,7 @@ def test_saved__continues_as_if_nothing_had_happened(name: str) -> None:
     assert [seat.name for seat in loaded.seats] == [PERSON, "random"]
     play_on(session, 30)
     play_on(loaded, 30)
-    assert loaded.moves == session.moves
+    assert told(loaded) == told(session)
 
 
 def test_saved__a_transcript_without_a_seed_keeps_its_dice() -> None:
@@ -174,7 +179,7 @@ def test_saved__a_transcript_without_a_seed_keeps_its_dice() -> None:
     play_on(session, 12)
     text = "\n".join(line for line in saved.save(session).splitlines() if not line.startswith("#"))
     loaded = saved.load(text, seat_of)
-    assert loaded.moves == session.moves
+    assert told(loaded) == told(session)
     assert [seat.name for seat in loaded.seats] == [PERSON, PERSON]
     loaded.undo(0)
     assert loaded.opening == session.opening
@@ -184,7 +189,7 @@ def test_saved__a_wrong_seed_does_not_change_the_dice() -> None:
     session = session_of("yum", PERSON, "random")
     play_on(session, 12)
     loaded = saved.load(saved.save(session).replace("# seed: 3", "# seed: 4"), seat_of)
-    assert loaded.moves == session.moves
+    assert told(loaded) == told(session)
 
 
 def test_saved__refuses_a_wrong_number_of_seats_and_unknown_ones() -> None:
