@@ -157,9 +157,7 @@ def decide(states: Any, options: Options, masks: NDArray[np.int8], actions: NDAr
 
 
 @kernel(allocates=True)
-def write_values(
-    states: Any, options: Options, masks: NDArray[np.int8], values: NDArray[np.float64]
-) -> None:
+def write_values(states: Any, options: Options, masks: NDArray[np.int8], values: NDArray[np.float64]) -> None:
     """Write the points of the best turn after each legal action of `states` (N,) into `values` (N, num_actions).
 
     `states` changes while the kernel runs, but is the same in the end.
