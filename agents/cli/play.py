@@ -30,7 +30,7 @@ def play(
     game
         The game, for example yum; see `fivedice list`.
     opponents
-        The policies in the other seats, in turn order after you: random, greedy, optimal, rollout (or
+        The policies in the other seats, in turn order after you: random, greedy, planner, optimal, rollout (or
         rollout:BASE:GAMES) or checkpoint files. One policy plays all other seats; else give one for each. Default:
         greedy.
     num_players
@@ -40,10 +40,11 @@ def play(
     seed
         Random seed for the dice and opponents. Default: other dice in every game.
     advice
-        Show the value of each choice: from optimal play if the game is solved, else from a rollout.
+        Show the value of each choice: from optimal play if the game is solved, else from the planner if the game has
+        one, else from a rollout.
     adviser
         Which values to show: optimal (expected final points or chance to win), greedy (expected points of this turn),
-        or rollout:greedy:64 (mean final lead in 64 simulated games).
+        planner (points of this turn and what it leaves), or rollout:greedy:64 (mean final lead in 64 simulated games).
     """
     from fivedice.agents.cli.terminal import find_adviser, play_game
 

@@ -9,7 +9,7 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
-from fivedice.agents.policies.baselines import OPTIMAL, is_solved, policy_for, value_in_words
+from fivedice.agents.policies.baselines import OPTIMAL, PLANNER, is_solved, policy_for, value_in_words
 from fivedice.agents.policies.protocols import ChecksGame, HasActionValues, Policy
 from fivedice.agents.policies.registry import ROLLOUT, load
 from fivedice.envs.core.batch import Batch
@@ -107,14 +107,15 @@ def understand(answer: str, choices: dict[int, str], mask: NDArray[np.int8]) -> 
 
 
 def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], name: str | None) -> HasActionValues:
-    """The policy that advises: that of this name; without a name, optimal play if the game is solved, else a rollout.
+    """The policy that advises: that of this name; without a name, optimal play if the game is solved, else the
+    planner if the game has one, else a rollout.
 
     Raises:
         ValueError: the policy of this name has no action values, or cannot play this game or these options.
     """
     record = game.make_options(num_players, options)
     if name is None:
-        name = OPTIMAL.name if is_solved(game, record) else ROLLOUT
+        name = OPTIMAL.name if is_solved(game, record) else PLANNER.name if PLANNER.plays(game) else ROLLOUT
     policy = load(name)
     if policy is OPTIMAL:
         value_in_words(game, record)  # raises a ValueError if the game is not solved

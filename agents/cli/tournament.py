@@ -31,7 +31,7 @@ def play_tournament(
     game
         The game, for example yum; see `fivedice list`.
     policies
-        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES) and checkpoint files.
+        Two or more of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES) and checkpoint files.
     games
         Number of games of each combination of policies, rounded up so that all seating orders are equally frequent.
     num_players

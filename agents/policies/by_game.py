@@ -8,7 +8,7 @@ import importlib.util
 from functools import cache
 from types import ModuleType
 
-from fivedice.agents.policies.protocols import ExactSolution, GreedyPolicy
+from fivedice.agents.policies.protocols import ExactSolution, GreedyPolicy, PlannerPolicy
 from fivedice.envs.core.spec import Game
 
 
@@ -27,6 +27,15 @@ def greedy_policy(game: Game) -> GreedyPolicy | None:
     if module is None or isinstance(module, GreedyPolicy):
         return module
     raise TypeError(f"{module.__name__} must define GREEDY, as the protocol GreedyPolicy says")
+
+
+@cache
+def planner_policy(game: Game) -> PlannerPolicy | None:
+    """The module with the planner of a game, or None if the game has none."""
+    module = load_part(game, "planner")
+    if module is None or isinstance(module, PlannerPolicy):
+        return module
+    raise TypeError(f"{module.__name__} must define PLANNER, as the protocol PlannerPolicy says")
 
 
 @cache

@@ -5,19 +5,19 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, RandomPolicy
 from fivedice.agents.policies.files import no_checkpoint
 from fivedice.agents.policies.rollout import AIMS, GAMES, POINTS, RolloutPolicy
 from fivedice.envs.core.view import Policy, View
 
 __all__ = ["NAMES", "Policy", "View", "load", "load_all"]
 
-NAMES = ("random", "greedy", "optimal", "rollout")
+NAMES = ("random", "greedy", "planner", "optimal", "rollout")
 ROLLOUT = "rollout"
 
 
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
-    """A policy for ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"`` or a checkpoint file.
+    """A policy for ``"random"``, ``"greedy"``, ``"planner"``, ``"optimal"``, ``"rollout"`` or a checkpoint file.
 
     A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
     optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
@@ -34,6 +34,8 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         return RandomPolicy()
     if name == "greedy":
         return GREEDY
+    if name == "planner":
+        return PLANNER
     if name == "optimal":
         return OPTIMAL
     if isinstance(name, str) and name.split(":")[0] == ROLLOUT:

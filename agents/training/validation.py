@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from fivedice.agents.policies.baselines import is_solved
+from fivedice.agents.policies.baselines import PLANNER, is_solved
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint
 from fivedice.agents.training.config import CONFIG, TrainConfig
 from fivedice.envs import load_game
@@ -28,6 +28,8 @@ def validate(config: TrainConfig) -> None:
         )
     if config.opponents.optimal and not is_solved(game, options):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
+    if config.opponents.planner and not PLANNER.plays(game):
+        raise ValueError(f"opponents.planner={config.opponents.planner}, but {game.title} has no planner; use 0")
     prior = config.make_prior()
     if prior is not None:
         prior.check(game)

@@ -6,14 +6,13 @@ the features of the turn. Only differences between turns of one decision count, 
 """
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.games.set_cubed.greedy import GREEDY
-from fivedice.agents.games.set_cubed.planner import PlannerSetCubed
+from fivedice.agents.games.set_cubed.planner import WEIGHTS, PlannerSetCubed, read_weights
 from fivedice.agents.games.set_cubed.planner_future import (
     FEATURES,
     NUM_FEATURES,
@@ -24,7 +23,7 @@ from fivedice.agents.games.set_cubed.planner_future import (
     look_after_turn,
 )
 from fivedice.agents.games.set_cubed.planner_turns import MOST_TURNS, find_turns, no_turns
-from fivedice.agents.games.set_cubed.planner_weights import WEIGHTS
+from fivedice.agents.policies.files import write_text
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.chance import align_streams, new_script, new_streams
 from fivedice.envs.core.kernel import kernel
@@ -33,7 +32,9 @@ from fivedice.envs.set_cubed import GAME
 from fivedice.envs.set_cubed.board import NONE
 from fivedice.envs.set_cubed.rules import OVER, PLAY, end_turn
 
-TRIED = 8  # turns of a decision
+MODULE = "fivedice.agents.games.set_cubed.fit_planner"
+GAMES = 150
+TRIED = 6  # turns of a decision
 RIDGE = 30.0  # strength of the regularisation, in decisions
 ACCURACY = 3  # decimal places of the weights
 
@@ -105,7 +106,7 @@ def try_turns(
     design = np.zeros((len(decision), NUM_SITUATIONS, NUM_FEATURES))
     design[np.arange(len(decision)), situations[decision, turn]] = found
     known = points[decision, turn] - found[:, REPLY]
-    return design.reshape(len(decision), -1), lead - known, decision
+    return design.reshape(len(decision), NUM_SITUATIONS * NUM_FEATURES), lead - known, decision
 
 
 def play_on(
@@ -179,35 +180,35 @@ def fit(num_players: int, games: int, seed: int, weights: NDArray[np.float64]) -
 
 
 def main() -> None:
-    """Compute the weights for one number of players, and write them into ``planner_weights.py``."""
-    parser = argparse.ArgumentParser(prog="python -m fivedice.agents.games.set_cubed.fit_planner", description=__doc__)
+    """Compute the weights for one number of players, and write them into ``planner_weights.toml``."""
+    parser = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=__doc__)
     parser.add_argument("--num-players", type=int, choices=(2, 3, 4), default=2)
-    parser.add_argument("--games", type=int, default=1000, help="games of each pass (default: %(default)s)")
-    parser.add_argument("--passes", type=int, default=2, help="each pass plays with the weights of the one before")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--games", type=int, default=GAMES, help="games to play (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
     arguments = parser.parse_args()
-    weights = np.zeros((NUM_SITUATIONS, NUM_FEATURES))
-    for number in range(arguments.passes):
-        weights = fit(arguments.num_players, arguments.games, arguments.seed + number, weights)
-        print(f"pass {number + 1}: {np.round(weights, 2).tolist()}", flush=True)
-    rounded = {**WEIGHTS, arguments.num_players: np.round(weights, ACCURACY).tolist()}
-    write_weights(rounded)
+    start = np.zeros((NUM_SITUATIONS, NUM_FEATURES))
+    found = fit(arguments.num_players, arguments.games, arguments.seed, start)
+    command = (
+        f"python -m {MODULE} --num-players {arguments.num_players} --games {arguments.games} --seed {arguments.seed}"
+    )
+    tables = {
+        **read_weights(),
+        str(arguments.num_players): {"command": command, "weights": found.round(ACCURACY).tolist()},
+    }
+    write_text(WEIGHTS, in_toml(tables))
 
 
-def write_weights(weights: dict[int, list[list[float]]]) -> None:
-    """Write the module with the weights."""
+def in_toml(tables: dict[str, Any]) -> str:
+    """The text of ``planner_weights.toml``."""
     lines = [
-        '"""The weights of the planner for SET Cubed, by the number of players. `fit_planner` writes this file.',
-        "",
-        "Each row is a situation (see `planner_future`), and each column a feature, in this order:",
-        f"{', '.join(FEATURES)}.",
-        '"""',
-        "",
-        "WEIGHTS: dict[int, list[list[float]]] = {",
+        "# The weights of the planner for SET Cubed, by the number of players.",
+        "# A row is a situation (see planner_future.py). Its columns are the features",
+        f"# {', '.join(FEATURES)}.",
     ]
-    for num_players, rows in sorted(weights.items()):
-        lines += [f"    {num_players}: [", *(f"        {row}," for row in rows), "    ],"]
-    Path(__file__).with_name("planner_weights.py").write_text("\n".join([*lines, "}", ""]), "utf-8")
+    for num_players, table in sorted(tables.items()):
+        lines += ["", f"[{num_players}]", f'command = "{table["command"]}"', "weights = ["]
+        lines += [*(f"    {row}," for row in table["weights"]), "]"]
+    return "\n".join([*lines, ""])
 
 
 if __name__ == "__main__":

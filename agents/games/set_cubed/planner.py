@@ -1,6 +1,8 @@
 """The planner for SET Cubed: it compares whole turns, with the replies of the others and what is left for later."""
 
+import tomllib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,6 @@ from fivedice.agents.games.set_cubed.planner_future import (
     play_greedily,
 )
 from fivedice.agents.games.set_cubed.planner_turns import DIE_FACE, IS_WILD, PLACE, Turns, find_turns, no_turns
-from fivedice.agents.games.set_cubed.planner_weights import WEIGHTS
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Options, State
 from fivedice.envs.core.view import View
@@ -41,6 +42,7 @@ from fivedice.envs.set_cubed.faces import WILD
 from fivedice.envs.set_cubed.hand import HAND, hand_size, sort_hand
 from fivedice.envs.set_cubed.rules import EXTRA, OPENING, forget_laid, is_swap, next_player
 
+WEIGHTS = Path(__file__).with_name("planner_weights.toml")  # `fit_planner` writes it
 NEARLY = 1e-6  # what an action that the planner has not looked at is worth less, at least, than the best one
 
 
@@ -120,8 +122,7 @@ def write_turn_values(
         for slot in range(HAND):  # equal dice are worth the same
             values_of_equal(state, action, value, slot, options, values)
     if most < 0:
-        best = its_value = 0.0
-        most = 0
+        best, its_value, most = np.inf, 0.0, 0  # the dice laid belong to none of the turns: points alone count
         every_action = True
     for action in range(declare_action(options)):
         if mask[action] and num_laid(state) == 0 and is_swap(state, options, action):
@@ -222,10 +223,15 @@ def find_die(dice: NDArray[np.int64], place: int) -> int:
     return NONE
 
 
+def read_weights() -> dict[str, Any]:
+    """The weights by the number of players, each with the command that computed them."""
+    return tomllib.loads(WEIGHTS.read_text("utf-8"))
+
+
 @cache
 def weights_for(num_players: int) -> NDArray[np.float64]:
     """The weights for a number of players, (NUM_SITUATIONS, NUM_FEATURES) float64."""
-    weights = np.array(WEIGHTS.get(num_players, np.zeros((NUM_SITUATIONS, NUM_FEATURES))), np.float64)
+    weights = np.array(read_weights()[str(num_players)]["weights"], np.float64)
     weights.flags.writeable = False
     return weights
 
@@ -242,7 +248,7 @@ class PlannerSetCubed:
     - *Opening*: as greedy play.
 
     Args:
-        weights: (NUM_SITUATIONS, NUM_FEATURES) float64, what the features are worth; None: those of `planner_weights`.
+        weights: (NUM_SITUATIONS, NUM_FEATURES) float64, what the features are worth; None: those of the file.
     """
 
     name = "planner"
