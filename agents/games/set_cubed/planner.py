@@ -14,7 +14,6 @@ from fivedice.agents.games.set_cubed.lays import board_of, put, take
 from fivedice.agents.games.set_cubed.planner_extra import write_exact_keeps
 from fivedice.agents.games.set_cubed.planner_future import (
     NUM_FEATURES,
-    NUM_SITUATIONS,
     future_value,
     lay_turn,
     look_after_turn,
