@@ -31,8 +31,8 @@ def play_tournament(
     game
         The game, for example yum; see `fivedice list`.
     policies
-        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES), checkpoint files, and policies of your
-        own as module:attribute.
+        Two or more of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files, and policies
+        of your own as module:attribute.
     games
         Number of games of each combination of policies, rounded up so that all seating orders are equally frequent.
     num_players

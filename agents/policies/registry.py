@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, RandomPolicy
 from fivedice.agents.policies.extras import import_optional
 from fivedice.agents.policies.files import no_checkpoint, readable
 from fivedice.agents.policies.rollout import AIMS, GAMES, POINTS, RolloutPolicy
@@ -20,12 +20,12 @@ from fivedice.envs.core.view import Policy, View
 
 __all__ = ["NAMES", "Policy", "View", "load", "load_all"]
 
-NAMES = ("random", "greedy", "optimal", "rollout")
+NAMES = ("random", "greedy", "planner", "optimal", "rollout")
 ROLLOUT = "rollout"
 
 
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
-    """A policy: ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"``, a file, or ``"module:attribute"``.
+    """A policy: ``"random"``, ``"greedy"``, ``"planner"``, ``"optimal"``, ``"rollout"``, a file, ``"module:attribute"``.
 
     A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
     optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
@@ -47,6 +47,8 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         return RandomPolicy()
     if name == "greedy":
         return GREEDY
+    if name == "planner":
+        return PLANNER
     if name == "optimal":
         return OPTIMAL
     if isinstance(name, str) and name.split(":")[0] == ROLLOUT:

@@ -64,10 +64,12 @@ class Mix:
     """Plays a random legal action, all equally likely."""
     greedy: Weight | None = None
     """Maximises the points of its turn; see the page of each game. Default: 0.2; 0 if the game has no such policy."""
+    planner: Weight = 0.0
+    """Looks beyond its turn, without learning; only for games that have a planner."""
     optimal: Weight = 0.0
     """Plays optimally; only for games that are solved."""
     floor: Share = 0.0
-    """Random, greedy and optimal together get at least this share of the seats, whatever the weights."""
+    """Random, greedy, planner and optimal together get at least this share of the seats, whatever the weights."""
 
 
 @dataclass(kw_only=True)
@@ -90,7 +92,7 @@ class TrainConfig:
     """Extra reward (shaping) at the end."""
     canonical_form: bool = True
     """Give equivalent positions the same observation, in games that have a canonical form; not with a prior policy."""
-    prior: Literal["greedy"] | None = None
+    prior: Literal["greedy", "planner"] | None = None
     """A prior policy: the learner sees its action, starts as it, and learns where to differ from it."""
     prior_logit: Weight = 4.0
     """Initial logit of the prior's action, against 0 for all others; with 4 it is taken about two times in three."""

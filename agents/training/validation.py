@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from fivedice.agents.policies.baselines import GREEDY, is_solved
+from fivedice.agents.policies.baselines import GREEDY, PLANNER, is_solved
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint
 from fivedice.agents.training.config import CONFIG, TrainConfig
 from fivedice.envs import load_game
@@ -38,6 +38,8 @@ def validate(config: TrainConfig) -> None:
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
     if config.opponents.greedy and not GREEDY.plays(game):
         raise ValueError(f"opponents.greedy={config.opponents.greedy}, but {game.title} has no greedy policy; use 0")
+    if config.opponents.planner and not PLANNER.plays(game):
+        raise ValueError(f"opponents.planner={config.opponents.planner}, but {game.title} has no planner; use 0")
     prior = config.make_prior()
     if prior is not None:
         prior.check(game)

@@ -747,6 +747,7 @@ MIXES = {
     "hard": 3.0,
     "random": 0.75,
     "greedy": 0.5,
+    "planner": 1.0,
     "optimal": 2.0,
     "floor": 0.65,
 }
@@ -769,7 +770,7 @@ def expected_deal(mix: Mix) -> dict[str, float]:
         losses[name] = ((LOST[number] + 0.5) / 5) ** 2
     for name in names:
         snapshots[name] += weights["hard"] * losses[name] / sum(losses.values())
-    baselines = {name: weights[name] for name in ("random", "greedy", "optimal")}
+    baselines = {name: weights[name] for name in ("random", "greedy", "planner", "optimal")}
     assert sum(snapshots.values()) + sum(baselines.values()) == pytest.approx(sum(weights.values())), "a new kind?"
     total = sum(weights.values())
     held = sum(baselines.values()) / total
@@ -819,7 +820,9 @@ def test_defaults__are_those_that_configurations_and_resumed_runs_rely_on() -> N
         "features_only": False,
         "start": None,
         "value_steps": 0,
-        "opponents": Mix(current=0.4, recent=0, past=0.3, hard=0, random=0.1, greedy=0.2, optimal=0, floor=0),
+        "opponents": Mix(
+            current=0.4, recent=0, past=0.3, hard=0, random=0.1, greedy=0.2, planner=0, optimal=0, floor=0
+        ),
         "total_timesteps": 2_000_000,
         "n_envs": 256,
         "n_steps": 32,
@@ -898,6 +901,7 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "opponents.hard": WEIGHT,
     "opponents.random": WEIGHT,
     "opponents.greedy": WEIGHT,
+    "opponents.planner": WEIGHT,
     "opponents.optimal": WEIGHT,
     "opponents.floor": SHARE,
 }

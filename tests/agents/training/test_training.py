@@ -228,6 +228,8 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
             {"game": "yahtzee_jr", "num_players": 3, "opponents": Mix(optimal=1)},
             "opponents.optimal=1, but Yahtzee Jr. is not solved; use 0",
         ),
+        ({"opponents": Mix(planner=0.5)}, "opponents.planner=0.5, but Yum has no planner; use 0"),
+        ({"prior": "planner"}, "there is no 'planner' policy for Yum; use 'random' or 'greedy' or 'optimal'"),
         ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "all weights in opponents are 0"),
         (
             {"features_only": True, "prior": "greedy"},
