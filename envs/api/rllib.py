@@ -18,7 +18,8 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # RLlib is Any where types are checked
     ``PPOConfig().environment(DiceMultiAgentEnv, env_config={"game": "yum"})`` makes it. An observation is the dict
     ``{"observations": float32 (size,), "action_mask": int8 (num_actions,)}``, as RLlib's `ActionMaskingTorchRLModule`
     expects. `reset` and `step` return the observation of the agent that is to act, and at the end of the game the
-    observations of all agents, with masks that are all 0. The rewards of every step are delivered to all agents.
+    observations of all agents, with masks that are all 0. The rewards of every step are delivered to all agents. What
+    an agent is paid before its first decision is delivered with its first step, because RLlib would drop it.
 
     By default an illegal action ends the game, because RLlib checks an environment by actions that it draws from the
     whole action space. A policy that takes the masks into account never plays one.
@@ -62,6 +63,8 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # RLlib is Any where types are checked
             The observation of the agent that is to act, and its info, by its name.
         """
         self.game_env.reset(seed, options)
+        self._owed = dict.fromkeys(self.possible_agents, 0.0)
+        self._has_acted: set[str] = set()
         mover = self.game_env.agent_selection
         return self._observe([mover]), {mover: {}}
 
@@ -89,7 +92,12 @@ class DiceMultiAgentEnv(MultiAgentEnv):  # RLlib is Any where types are checked
         terminated, truncated = self.game_env.terminations[mover], self.game_env.truncations[mover]
         over = terminated or truncated
         shown = self.possible_agents if over else [self.game_env.agent_selection]
-        rewards = {agent: float(reward) for agent, reward in self.game_env.rewards.items()}
+        self._has_acted.add(mover)
+        rewards = {}
+        for agent, reward in self.game_env.rewards.items():
+            self._owed[agent] += float(reward)
+            is_delivered = over or agent in self._has_acted
+            rewards[agent], self._owed[agent] = (self._owed[agent], 0.0) if is_delivered else (0.0, self._owed[agent])
         everyone = [*self.possible_agents, "__all__"]
         infos = {agent: dict(self.game_env.infos[agent]) for agent in shown}
         return (
