@@ -25,7 +25,9 @@ ROLLOUT = "rollout"
 
 
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
-    """A policy: ``"random"``, ``"greedy"``, ``"planner"``, ``"optimal"``, ``"rollout"``, a file, ``"module:attribute"``.
+    """A policy: one of ours by its name (``"random"``, ``"greedy"``, …), a file, or one of your own.
+
+    The names are ``"random"``, ``"greedy"``, ``"planner"``, ``"optimal"`` and ``"rollout"``.
 
     A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
     optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
