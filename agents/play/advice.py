@@ -156,7 +156,7 @@ def make_adviser(game: Game, options: Options, name: str | None = None) -> Advis
     solution = exact_solution(game)
     if solution is not None and isinstance(adviser, Policy) and adviser is solution.OPTIMAL:
         return Adviser(OPTIMAL.name, adviser, solution.unit(options))
-    if PLANNER.plays(game) and adviser is policy_for(PLANNER, game):
+    if isinstance(adviser, Policy) and PLANNER.plays(game) and adviser is policy_for(PLANNER, game):
         return Adviser(PLANNER.name, adviser, "plan")
     return Adviser(name or "adviser", adviser, "turn")
 
