@@ -17,6 +17,7 @@ BENCHMARKS = {
     "aec": "loop over an AEC env() against PettingZoo's tictactoe, time per step",
     "training": "training against the method of PettingZoo's tutorial, learner's decisions/s",
     "pictures": 'a frame of render_mode="rgb_array" of every game, milliseconds',
+    "workers": "training with two workers against one, learner's decisions/s",
     "cold_start": "import and first step in a new process, seconds",
 }
 

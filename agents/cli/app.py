@@ -18,6 +18,7 @@ from cyclopts.config import Dict
 from rich.console import Console
 
 from fivedice.agents.policies.checkpoint import RENAMED
+from fivedice.agents.policies.extras import extra_of
 from fivedice.agents.policies.protocols import BoundToGame, Policy
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig, whole
 from fivedice.envs.core.kernel_error import KernelError
@@ -118,6 +119,11 @@ def table_in_words(game: Game, options: Options) -> str:
     return f"{game.title}, {num_players} {'player' if num_players == 1 else 'players'} ({chosen})"
 
 
+def say(line: str) -> None:
+    """Print one line that is not wrapped, such as an address."""
+    console.print(line, highlight=False, soft_wrap=True)
+
+
 def needs_module(name: str, extra: str) -> None:
     """Raise a ValueError if the package `name`, which `extra` installs, is missing: before a command starts to work."""
     if importlib.util.find_spec(name) is None:
@@ -158,7 +164,7 @@ def main() -> None:
         _complain(f"fivedice: {_file_of(str(error))}{error}")
         sys.exit(2)
     except ModuleNotFoundError as error:
-        extra = {"matplotlib": "plot", "pylunasvg": "render"}.get(error.name or "", "train")
+        extra = extra_of(error.name) or "train"
         _complain(f"fivedice: this command needs {error.name}; install it by: pip install 'fivedice[{extra}]'")
         sys.exit(2)
     except KeyboardInterrupt:

@@ -76,7 +76,10 @@ class Bar:
         """Print which run it is."""
         players = f"{training.num_players} player{'s' * (training.num_players > 1)}"
         reward = training.env.table.batch.reward
-        self._console.print(f"{training.game.title}, {players}, reward {reward}: {training.folder}", soft_wrap=True)
+        size = training.group.size
+        workers = f", {size} workers" if size > 1 else ""
+        said = f"{training.game.title}, {players}, reward {reward}{workers}: {training.folder}"
+        self._console.print(said, soft_wrap=True)
 
     def updated(self, update: Update) -> None:
         """Show an update in the bar, and print its evaluation."""

@@ -9,9 +9,6 @@ contenders only the new games are played; and if a contender changes, its games 
 import hashlib
 import json
 import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -24,6 +21,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from threadpoolctl import threadpool_limits
 
+from fivedice.agents.evaluation.child_process import follow_parent
 from fivedice.agents.evaluation.match import Games, play_games
 from fivedice.agents.evaluation.schedule import Part, Tournament, policy_digest, seating
 from fivedice.agents.policies.files import digest, refuse_file, write_tensors, write_text
@@ -197,7 +195,7 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
     others = set(multiprocessing.active_children())
     # Start new processes, because a fork of a process with threads can hang.
     pool = ProcessPoolExecutor(
-        min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent
+        min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=follow_parent
     )
     try:
         running = {pool.submit(_work, tournament, part, folder): part for part in parts}
@@ -210,22 +208,6 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
             process.terminate()  # its current part will be played again; no file is incomplete
         raise
     pool.shutdown()
-
-
-def _follow_parent() -> None:
-    """Ignore Ctrl-C, which the parent handles, and end when the parent ends.
-
-    Without this a worker would wait for work forever if the parent is killed.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # no file is incomplete
 
 
 def _work(tournament: Tournament, part: Part, folder: Path) -> None:

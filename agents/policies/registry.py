@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.extras import import_optional
 from fivedice.agents.policies.files import no_checkpoint, readable
 from fivedice.agents.policies.rollout import AIMS, GAMES, POINTS, RolloutPolicy
 from fivedice.envs.core.plugins import first_line, import_attribute, is_source, reason_of
@@ -24,7 +25,7 @@ ROLLOUT = "rollout"
 
 
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
-    """A policy: ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"``, a checkpoint file or ``"module:attribute"``.
+    """A policy: ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"``, a file, or ``"module:attribute"``.
 
     A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
     optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
@@ -34,13 +35,13 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     that makes one without arguments. The module is installed, or lies in the current folder.
 
     Args:
-        name: one of the names; the path of a ``.safetensors`` file, in which nothing is executed; or
+        name: one of the names; the path of a ``.safetensors`` or ``.onnx`` file, in which no code is executed; or
             ``"module:attribute"``, which is imported, so it must not come from a file that you do not trust.
-        deterministic: True: a checkpoint plays its most probable action. False: it samples from its probabilities.
+        deterministic: True: a network plays its most probable action. False: it samples from its probabilities.
 
     Raises:
-        ValueError: no policy has this name, or the file is not a checkpoint that this version can play, or the import
-            failed.
+        ValueError: no policy has this name, or the file is not one that this version can play, or the import failed.
+        ModuleNotFoundError: an ``.onnx`` file without ONNX Runtime (``pip install "fivedice[onnx]"``).
     """
     if name == "random":
         return RandomPolicy()
@@ -55,12 +56,16 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         return import_policy(name)
     shown = str(name) if isinstance(name, Path) else name
     refused = (
-        f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors checkpoint; "
+        f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors or .onnx file; "
         "name a policy of your own as module:attribute"
     )
     if not isinstance(name, (str, Path)) or name == "":
         raise ValueError(refused)
     path = Path(name)
+    if path.suffix == ".onnx":
+        onnx_file = import_optional("fivedice.agents.policies.onnx_file")  # only these files need ONNX Runtime
+        network: Policy = onnx_file.OnnxPolicy(path, deterministic=deterministic)
+        return network
     if path.suffix != ".safetensors":
         raise ValueError(no_checkpoint(path) if any(path.glob("*.safetensors")) else refused)
     checkpoint = importlib.import_module(
@@ -72,7 +77,7 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
 
 def is_imported(name: str) -> bool:
     """Whether a policy's name is that of an object to import, ``"module:attribute"``."""
-    return is_source(name) and not name.endswith(".safetensors")
+    return is_source(name) and not name.endswith((".safetensors", ".onnx"))
 
 
 def import_policy(name: str) -> Policy:

@@ -26,6 +26,19 @@ def whole(*, least: int, most: int | None = None) -> Parameter:
     return Parameter(validator=Number(gte=least, lte=most), converter=_whole)
 
 
+def _whole_or_auto(kind: object, tokens: Sequence[Token]) -> int | str:
+    try:
+        return AUTO if tokens[0].value == AUTO else _whole(kind, tokens)
+    except ValueError as error:
+        raise ValueError(f"{error} or {AUTO}") from None
+
+
+def _check_workers(kind: Any, value: int | str) -> None:
+    if value != AUTO:
+        Number(gte=1, lte=1024)(kind, value)
+
+
+AUTO = "auto"  # the number of workers depends on the cores of the machine
 Positive = Annotated[int, whole(least=1)]
 Weight = Annotated[float, Parameter(validator=Number(gte=0))]
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
@@ -148,8 +161,10 @@ class TrainConfig:
     """Random seed for games, network initialisation and minibatches. Evaluations use other seeds."""
     device: str = "cpu"
     """The device on which the network is trained: cpu, cuda, or another device of torch."""
+    workers: Annotated[int | Literal["auto"], Parameter(converter=_whole_or_auto, validator=_check_workers)] = "auto"
+    """Processes that share the games and each minibatch. auto: one for each core, if games and minibatches suffice."""
     torch_threads: Annotated[int, whole(least=0)] = 1
-    """Threads for torch and NumPy; 0 leaves the number to them. One is fastest for small networks."""
+    """Threads of each worker for torch and NumPy; 0 leaves the number to them. One is fastest for small networks."""
     runs: Path = Path("runs")
     """The folder in which runs are stored."""
     name: str | None = None

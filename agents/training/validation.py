@@ -27,6 +27,13 @@ def validate(config: TrainConfig) -> None:
             f"batch_size={config.batch_size} does not divide the {rollout} decisions between two updates "
             f"(n_envs={config.n_envs} times n_steps={config.n_steps}); use a divisor of {rollout}"
         )
+    if isinstance(config.workers, int) and config.workers > 1:
+        for name, count in (("n_envs", config.n_envs), ("batch_size", config.batch_size)):
+            if count % config.workers:
+                raise ValueError(
+                    f"workers={config.workers} does not divide {name}={count}; use a divisor, because each worker has "
+                    "an equal part of the games and of each minibatch"
+                )
     if config.opponents.optimal and not is_solved(game, options):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
     if config.opponents.greedy and not GREEDY.plays(game):

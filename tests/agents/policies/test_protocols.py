@@ -37,7 +37,7 @@ YUM = load_game("yum")
 
 # Every call of `hasattr` and `getattr` in the package, by file, with its reason. None is on a policy.
 ALLOWED = {
-    "agents/__init__.py": {"getattr(importlib.import_module(LAZY[name]), name)"},  # what the package imports when asked
+    "agents/__init__.py": {"getattr(import_optional(LAZY[name]), name)"},  # what the package imports when asked
     "agents/training/validation.py": {"getattr(config, name)"},  # the settings with these names
     "agents/training/vec_env.py": {"getattr(self, attr_name)"},  # `get_attr` of Stable-Baselines3 names an attribute
     "envs/__init__.py": {"getattr(importlib.import_module(LAZY[name]), name)"},  # what the package imports when asked
@@ -59,6 +59,7 @@ ALLOWED = {
         "getattr(value, 'py_func', None)",
         "hasattr(value, '_fields')",
     },
+    "envs/core/plugins.py": {"getattr(found, name)"},  # the attribute that a user or a package has named
     "envs/core/kernel.py": {  # whether a function is compiled; Numba's type has no base class to ask for
         "getattr(function, 'py_func', function)",
         "hasattr(value, 'py_func')",

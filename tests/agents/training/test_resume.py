@@ -705,6 +705,7 @@ OPTIONAL: dict[str, Callable[[Training], bool]] = {
     "pool.results": lambda training: training.pool.results == {},
     "pool.digests": lambda training: len(training.pool.snapshots()) == 3,
     "episodes": lambda training: list(training.model.ep_info_buffer or []) == [],
+    "workers": lambda training: training.group.size == 1,
     "owes_evaluation": lambda training: not training.owes_evaluation,
 }
 
