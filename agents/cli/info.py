@@ -43,7 +43,10 @@ def _card_value(item: Any) -> str:
     figures = [item.get("mean"), item.get("half_width")] if isinstance(item, dict) else [None]
     if not all(isinstance(figure, float) for figure in figures):
         return str(item)
-    estimate = Estimate.from_dict(item)
+    try:
+        estimate = Estimate.from_dict(item)
+    except (KeyError, TypeError, ValueError, OverflowError):  # a card may hold anything
+        return str(item)
     if estimate.is_symmetric:
         return f"{estimate.mean:.4g} ± {estimate.half_width:.2g} (95 % interval, {estimate.count} deals)"
     return f"{estimate.mean:.4g} (95 % interval {estimate.low:.4g} to {estimate.high:.4g}, {estimate.count} deals)"

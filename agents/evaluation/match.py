@@ -179,8 +179,8 @@ class Standing:
 
         Returns:
             ``"policy"``, ``"games"``, ``"points"``, ``"wins/NAME"`` for each other contender, and, if the game is
-            solved for points, ``"adjusted_points"`` and ``"adjusted_wins/NAME"``. Beside each mean stands half the
-            width of its 95 % interval, such as ``"points_half_width"``.
+            solved for points, ``"adjusted_points"`` and ``"adjusted_wins/NAME"``. Beside each mean stand half the
+            width of its 95 % interval and its ends: ``"points_half_width"``, ``"points_low"``, ``"points_high"``.
         """
         row: dict[str, Any] = {"policy": self.name, "games": self.games}
         estimates = {"points": self.points}
@@ -190,6 +190,7 @@ class Standing:
         estimates |= {f"adjusted_wins/{name}": estimate for name, estimate in self.adjusted_wins.items()}
         for name, estimate in estimates.items():
             row[name], row[f"{name}_half_width"] = estimate.mean, estimate.half_width
+            row[f"{name}_low"], row[f"{name}_high"] = estimate.low, estimate.high
         return row
 
 

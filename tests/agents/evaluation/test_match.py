@@ -234,10 +234,21 @@ def test_standing__as_a_dict_has_every_figure_beside_its_interval() -> None:
         "adjusted_points_half_width": 0.3,
         "adjusted_wins/a": 0.6,
         "adjusted_wins/a_half_width": 0.4,
+    } | {
+        f"{name}_{end}": pytest.approx(value)
+        for name, ends in {
+            "points": (0.9, 1.1),
+            "wins/a": (0.3, 0.7),
+            "adjusted_points": (1.7, 2.3),
+            "adjusted_wins/a": (0.2, 1.0),
+        }.items()
+        for end, value in zip(("low", "high"), ends, strict=True)
     }
     assert list(Standing("it", 1, Estimate(1.0, 0.1, 1)).to_dict()) == [
         "policy",
         "games",
         "points",
         "points_half_width",
+        "points_low",
+        "points_high",
     ]
