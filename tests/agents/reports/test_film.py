@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from fivedice.agents.policies.baselines import policy_for
 from fivedice.agents.policies.protocols import HasActionValues
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports import film_files
-from fivedice.agents.reports.film import MOST_LISTED, Film, film_of_match, film_of_transcript
+from fivedice.agents.reports.film import MOST_LISTED, Choice, Film, film_of_match, film_of_transcript
 from fivedice.agents.reports.film_files import KINDS, write_film
 from fivedice.agents.reports.film_page import film_page
 from fivedice.envs import load_game
@@ -184,7 +185,9 @@ class Elements(HTMLParser):
 
 def test_page__needs_nothing_from_outside_and_escapes_what_it_shows(film: Film) -> None:
     nasty = "</script><script>alert('&')</script>"
-    page = film_page(Film(nasty, film.frames, nasty)).replace(font_style(), "")
+    frame = replace(film.frames[0], lines=(nasty,), choices=(Choice(nasty, None, True),))
+    page = film_page(Film(nasty, (frame, *film.frames[1:]), nasty)).replace(font_style(), "")
+    assert data_of(page)["frames"][0]["said"] == nasty
     elements = Elements()
     elements.feed(page)
     assert elements.open == []

@@ -366,6 +366,16 @@ def test_action_regions__are_where_a_player_would_put_a_finger() -> None:
     assert regions("set_cubed", 5 * 121 + 27 + 32) == ("button-end",)
 
 
+def test_yahtzee_jr__every_token_on_a_picture_is_drawn() -> None:
+    batch = Batch(load_game("yahtzee_jr"), 1, num_players=4)
+    batch.reset(1)
+    batch.states["tokens"][0, :, 2] = yahtzee_jr.PICTURE
+    picture = regions_in(ET.fromstring(drawing_of(batch).svg))["cell-donald-0"]
+    tokens = [text for text in picture.iter(f"{SVG}text") if text.text in ("0", "1", "2", "3")]
+    assert len({(token.attrib["x"], token.attrib["y"]) for token in tokens}) == 4
+    assert label_of(picture) == "Donald, the picture: player_0 and player_1 and player_2 and player_3"
+
+
 # Marks
 
 
