@@ -311,7 +311,7 @@ def test_narrow__fits_and_has_dice_for_a_thumb(served: tuple[str, Games], narrow
 
 def test_watching__policies_move_one_after_the_other(served: tuple[str, Games], tab: Tab) -> None:
     session = start(served, tab.page, "yahtzee_jr", "greedy", "random")
-    tab.page.wait_for_selector('body[data-waits="nobody"] #end:not([hidden])')
+    expect(tab.page.locator("#end")).to_be_visible(timeout=120_000)
     assert session.is_over
     assert tab.page.locator("#throw").is_hidden()
 
