@@ -36,7 +36,7 @@ def play(
     game
         The game, for example yum; see `fivedice list`.
     opponents
-        The policies in the other seats, in turn order after you: random, greedy, optimal, rollout (or
+        The policies in the other seats, in turn order after you: random, greedy, planner, optimal, rollout (or
         rollout:BASE:GAMES), checkpoint files, or policies of your own as module:attribute. One policy plays all other
         seats; else give one for each. Default: greedy, or random if the game has no greedy policy.
     num_players
@@ -46,10 +46,11 @@ def play(
     seed
         Random seed for the dice and opponents. Default: other dice in every game.
     advice
-        Show the value of each choice: from optimal play if the game is solved, else from a rollout.
+        Show the value of each choice: from optimal play if the game is solved, else from the planner if the game has
+        one, else from a rollout.
     adviser
         Which values to show: optimal (expected final points or chance to win), greedy (expected points of this turn),
-        or rollout:greedy:64 (mean final lead in 64 simulated games).
+        planner (points of this turn and what it leaves), or rollout:greedy:64 (mean final lead in 64 simulated games).
     browser
         Play in the browser of this computer, on a board to click on. The browser page has its own buttons for advice.
     port

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.play.choices import Choice, choices_of
-from fivedice.agents.policies.baselines import OPTIMAL, is_solved, policy_for, value_in_words
+from fivedice.agents.policies.baselines import OPTIMAL, PLANNER, is_solved, policy_for, value_in_words
 from fivedice.agents.policies.by_game import exact_solution
 from fivedice.agents.policies.checkpoint import CheckpointPolicy
 from fivedice.agents.policies.protocols import ChecksGame, HasActionValues, Policy
@@ -22,12 +22,13 @@ from fivedice.agents.policies.rollout import WIN, RolloutPolicy
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import View
 
-Unit: TypeAlias = Literal["points", "win", "lead", "turn", "probability"]
+Unit: TypeAlias = Literal["points", "win", "lead", "turn", "plan", "probability"]
 UNITS: dict[Unit, str] = {
     "points": "expected final points",
     "win": "chance to win",
     "lead": "expected final lead in points",
     "turn": "expected points of this turn",
+    "plan": "points of this turn and what it leaves",
     "probability": "probability that the adviser plays it",
 }
 SHARES = ("win", "probability")  # units that are shown in percent
@@ -117,14 +118,15 @@ class Advice:
 
 
 def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], name: str | None) -> HasActionValues:
-    """The policy that advises: that of this name; without a name, optimal play if the game is solved, else a rollout.
+    """The policy that advises: that of this name; without a name, optimal play if the game is solved, else the
+    planner if the game has one, else a rollout.
 
     Raises:
         ValueError: the policy of this name has no action values, or cannot play this game or these options.
     """
     record = game.make_options(num_players, options)
     if name is None:
-        name = OPTIMAL.name if is_solved(game, record) else ROLLOUT
+        name = OPTIMAL.name if is_solved(game, record) else PLANNER.name if PLANNER.plays(game) else ROLLOUT
     policy = load(name)
     if policy is OPTIMAL:
         value_in_words(game, record)  # raises a ValueError if the game is not solved
@@ -154,6 +156,8 @@ def make_adviser(game: Game, options: Options, name: str | None = None) -> Advis
     solution = exact_solution(game)
     if solution is not None and isinstance(adviser, Policy) and adviser is solution.OPTIMAL:
         return Adviser(OPTIMAL.name, adviser, solution.unit(options))
+    if isinstance(adviser, Policy) and PLANNER.plays(game) and adviser is policy_for(PLANNER, game):
+        return Adviser(PLANNER.name, adviser, "plan")
     return Adviser(name or "adviser", adviser, "turn")
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "HasActionFeatures",
     "HasActionProbabilities",
     "HasActionValues",
+    "PlannerPolicy",
     "PointValues",
     "Policy",
 ]
@@ -87,6 +88,15 @@ class GreedyPolicy(Protocol):
     @property
     def GREEDY(self) -> Policy:
         """The greedy policy of the game."""
+
+
+@runtime_checkable
+class PlannerPolicy(Protocol):
+    """The module ``agents/games/<game>/planner.py``."""
+
+    @property
+    def PLANNER(self) -> Policy:
+        """The planner of the game."""
 
 
 class PointValues(Protocol):

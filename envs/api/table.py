@@ -204,16 +204,16 @@ class Table:
         self.owed = np.zeros(num_games)
         self.last_step: tuple[Any, int] | None = None
 
-    def reset(self, seed: int | None = None, script: Sequence[int] = ()) -> None:
+    def reset(self, seed: int | None = None, script: Sequence[int] = (), first_game: int = 0) -> None:
         """Start a new game in every row, and play up to the learner's first decision.
 
         Args:
-            seed, script: as for `Batch.reset`.
+            seed, script, first_game: as for `Batch.reset`.
 
         Raises:
             ValueError: the seed or a face is out of range.
         """
-        self.batch.reset(seed, script=script)
+        self.batch.reset(seed, first_game=first_game, script=script)
         self._sit_down(self.batch.all_rows)
 
     def restart(self, rows: Rows) -> None:
@@ -241,7 +241,7 @@ class Table:
             actions: (R,) integers, one action for each of ``rows``.
             rows: (R,) distinct integers, games that are not over. Default: all.
             explain: ``explain(row, action)`` returns the sentence about an illegal action that ends a game. Default:
-                `Batch.explain_illegal`.
+                `Batch.name_illegal`, because a learner without masks needs the sentence in most steps.
 
         Raises:
             ValueError: an action is illegal, and no game has changed; or an opponent's policy returned no legal
@@ -252,7 +252,7 @@ class Table:
         rows = self.batch.all_rows if rows is None else rows
         self.illegal = {}
         if self.ends_illegal:
-            actions, rows = self._end_illegal(actions, rows, explain or self.batch.explain_illegal)
+            actions, rows = self._end_illegal(actions, rows, explain or self.batch.name_illegal)
         self._step(actions, rows)
         self.paid[rows] = self.owed[rows] + self.batch.rewards[rows, self.seats[rows]]
         self.owed[rows] = 0.0

@@ -455,11 +455,15 @@ class Batch:
         """One sentence that says why ``action`` is illegal in `row`, and which actions are legal."""
         if not self.masks[row].any():
             return f"action {action} is illegal after the end of the game; start the next game first"
+        return f"{self.name_illegal(row, action)}; {self.explain_legal(row)}"
+
+    def name_illegal(self, row: int, action: int) -> str:
+        """The first half of `explain_illegal`, which takes a fraction of its time."""
         if 0 <= action < self.num_actions:
             said = f"action {action} ({self.game.name_action(self.states[row], self.options, action)})"
         else:
             said = f"action {action}"
-        return f"{said} is not legal for player_{self.movers[row]}; {self.explain_legal(row)}"
+        return f"{said} is not legal for player_{self.movers[row]}"
 
     def explain_legal(self, row: int) -> str:
         """The legal actions of `row` by number and in words."""

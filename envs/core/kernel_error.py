@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.errors import NumbaError
 
 # Words in Numba's message, and what they mean here. The first that occurs counts.
 ADVICE = (
@@ -39,7 +38,7 @@ def explain(function: Callable[..., Any], error: Exception) -> str:
         function: the plain function of the kernel.
         error: Numba's error.
     """
-    whole = str(error)
+    whole = str(error).removesuffix(". Raised from None")
     lines = [line for line in whole.splitlines() if not line.startswith("Failed in nopython mode pipeline")]
     cause = lines[0] if lines else type(error).__name__
     signature = SIGNATURE.search(whole)
@@ -47,8 +46,9 @@ def explain(function: Callable[..., Any], error: Exception) -> str:
         cause = f"{signature[1]} is not possible"
     advice = next((advice for words, advice in ADVICE if words in whole), OTHERWISE)
     name, file, line = function.__name__, function.__code__.co_filename, function.__code__.co_firstlineno
-    if isinstance(error, NumbaError) and error.loc is not None:
-        file, line = error.loc.filename, error.loc.line
+    found = vars(error).get("loc")  # most of Numba's errors have it
+    if found is not None:
+        file, line = found.filename, found.line
     for place in PLACE.finditer(whole):  # the innermost kernel first
         if not place[1].startswith(NUMBA):
             file, line, name = place[1], int(place[2]), place[3]

@@ -31,7 +31,18 @@ from rich.table import Table
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 PACKAGES = ("envs", "agents", "configs")
-COPIED = (*PACKAGES, "package", "tests", "benchmarks", "docs", "train.py", "setup.py", "pyproject.toml", "Makefile")
+COPIED = (
+    *PACKAGES,
+    "package",
+    "tests",
+    "benchmarks",
+    "docs",
+    "examples",
+    "train.py",
+    "setup.py",
+    "pyproject.toml",
+    "Makefile",
+)
 COPIED_TOO = (
     "README.md",
     "LICENSE",

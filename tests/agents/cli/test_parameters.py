@@ -21,6 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import minari
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -29,14 +30,15 @@ from rich.console import Console
 from fivedice.agents import cli
 from fivedice.agents.cli import run as run_command
 from fivedice.agents.cli import terminal
-from fivedice.agents.evaluation import ranking, schedule, tournament
+from fivedice.agents.evaluation import ranking, recording, schedule, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
-from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
 from fivedice.agents.play.session import PlaySession
-from fivedice.agents.policies import checkpoint
+from fivedice.agents.policies import checkpoint, onnx_file
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
@@ -96,6 +98,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "JR": write_checkpoint(folder / "plain.safetensors", YAHTZEE_JR, 2),
         "SHARE": write_checkpoint(folder / "share.safetensors", YAHTZEE_JR, 2, tie_break="share"),
         "STANDARD": write_checkpoint(folder / "standard.safetensors", YAHTZEE_JR, 2, canonical_form=True),
+        "YUM3_ONNX": folder / "some.onnx",
+        "JR_ONNX": folder / "plain.onnx",
         "RUN": folder / "run",
         "PLAYED": folder / "played.txt",
         "TOML": folder / "it.toml",
@@ -232,6 +236,8 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
     "info": [(checkpoint, "read_card", {}), (cli.info, "load", None)],
     "train": [(run_command, "run", None)],
+    "export": [(checkpoint, "load_checkpoint", "the policy"), (onnx_file, "export_onnx", None)],
+    "record": [(recording, "record", Path("data"))],
     "report": [(run_data, "read_run", "the run"), (run_page, "write_report", [Path("page")])],
     "evaluate": [(cli.evaluate, "show_evaluation", None)],
     "tournament": [
@@ -270,6 +276,29 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
         "",
         {f"run.config.{name}": value for name, value in asdict(TrainConfig()).items()}
         | {"run.resume": None, "run.console": "the console"},
+    ),
+    "export": (
+        "YUM3",
+        {
+            "load_checkpoint.path": "YUM3",
+            "load_checkpoint.deterministic": True,
+            "export_onnx.policy": "the policy",
+            "export_onnx.path": "YUM3_ONNX",
+        },
+    ),
+    "record": (
+        "yum random greedy",
+        {
+            "record.game": "yum",
+            "record.policies": ["random", "greedy"],
+            "record.out": Path("datasets/yum-random-greedy-v0"),
+            "record.games": 1000,
+            "record.num_players": 2,
+            "record.reward": None,
+            "record.seed": 0,
+            "record.options": {},
+            "record.progress": "a function",
+        },
     ),
     "report": (
         "RUN",
@@ -473,6 +502,53 @@ ARRIVES: dict[str, list[Arrives]] = {
         added("settings", "--n-envs 7", run__config__n_envs=7),
         added("config", "--config TOML", run__config__seed=18),
         added("resume", "--resume RUN", run__config__seed=17, run__resume="RUN"),
+    ],
+    "export": [
+        instead("file", "JR", load_checkpoint__path="JR", export_onnx__path="JR_ONNX"),
+        added("to", "--to a/b.onnx", export_onnx__path=Path("a/b.onnx")),
+    ],
+    "record": [
+        instead(
+            "game",
+            "yahtzee_jr random greedy",
+            record__game="yahtzee_jr",
+            record__out=Path("datasets/yahtzee_jr-random-greedy-v0"),
+        ),
+        added(
+            "policies",
+            "random",
+            record__policies=["random", "greedy", "random"],
+            record__num_players=3,
+        ),
+        instead(
+            "policies",  # the table of the checkpoint
+            "yum YUM3",
+            record__policies=["some likeliest"],
+            record__num_players=3,
+            record__options=TABLE_OF_FILE,
+            record__out=Path("datasets/yum-some-v0"),
+        ),
+        instead(
+            "policies",  # one policy for all seats: the game's own number of players
+            "yum rollout:random:3",
+            record__policies=["rollout of random, 3, points"],
+            record__num_players=None,
+            record__out=Path("datasets/yum-rollout-v0"),
+        ),
+        added("games", "--games 7", record__games=7),
+        added("out", "--out a/b", record__out=Path("a/b")),
+        added("num_players", "--num-players 3", record__num_players=3),
+        added("reward", "--reward margin", record__reward="margin"),
+        added("seed", "--seed 5", record__seed=5),
+        instead(
+            "deterministic",
+            "yum YUM3 --no-deterministic",
+            record__policies=["some sampled"],
+            record__num_players=3,
+            record__options=TABLE_OF_FILE,
+            record__out=Path("datasets/yum-some-v0"),
+        ),
+        added("options", "--options.zeros free", record__options={"zeros": "free"}),
     ],
     "report": [
         instead("run", "other", read_run__folder=Path("other"), write_report__out=Path("other/report")),
@@ -819,6 +895,7 @@ SETTINGS: dict[str, Setting] = {
     "final_games": of(109, 110),
     "seed": of(0, 21),
     "device": of("cuda", "mps"),
+    "workers": of(2, 3),
     "torch_threads": of(0, 8),
     "runs": Setting("else/where", Path("else/where"), "here", Path("here")),
     "name": of("one", "two"),
@@ -932,6 +1009,9 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "play yum --port": ("0 65535", "-1 65536"),
     "serve --port": ("0 65535", "-1 65536"),
     "solve yum --num-players": ("1", "0"),
+    "record yum random --games": ("1", "0"),
+    "record yum random --num-players": ("1", "0"),
+    "record yum random --seed": ("0", "-1"),
     "report RUN --games": ("20", "19"),
     "train --num-players": ("1", "0"),
     "train --reward-scale": ("1e-9", "0"),
@@ -965,6 +1045,7 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "train --final-games": ("1", "0"),
     "train --seed": (f"0 {2**31}", f"-1 {2**31 + 1}"),
     "train --torch-threads": ("0", "-1"),
+    "train --workers": ("1 1024", "0 1025"),
     "train --opponents.floor": ("0 1", "-0.001 1.001"),
 } | {f"train --opponents.{kind.name}": ("0 100", "-0.001") for kind in fields(Mix) if kind.name != "floor"}
 
@@ -1262,9 +1343,9 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %"]
     said, _ = shown(ADJUSTED, CONTENDERS)
     points, wins = said.split("Win rate")
-    # 6 deals make 1.5, so 0.1 takes 225 times as many; 12 games are 6 deals.
-    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "2,700", "300"]
-    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "6,100", "75"]
+    # 12 games are 6 deals. They make 1.5 with Student's 2.571 in place of 1.960; 0.1 takes 131 times as many.
+    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "1,600", "170"]
+    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "3,500", "44"]
     assert cells(wins, "one") == ["one", "two", "62.5 ± 1.2 %", "75.0 ± 2.0 %"]
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %", "25.0 ± 1.0 %"]
 
@@ -1800,6 +1881,67 @@ def test_list__every_word_is_that_of_its_game(run: Run, monkeypatch: pytest.Monk
         "made_up: Made Up!, 2 to 7 players, 5 by default "
         "ids fivedice/made_up-v6 (PettingZoo), fivedice/MadeUp-v6 (Gymnasium)"
     )
+
+
+@shows("export", "file", "to")
+def test_export__writes_what_plays_as_the_checkpoint(
+    tried: Tried, run: Run, files: dict[str, Path], tmp_path: Path
+) -> None:
+    batch = Batch(YUM, 20, num_players=3, zeros="free")
+    batch.reset(1)
+    view = batch.view()
+    beside = files["YUM3"].with_suffix(".onnx")
+    assert lines(run("export", files["YUM3"])) == [str(beside), onnx_file.INPUTS_AND_OUTPUTS]
+    assert lines(run("export", files["YUM3"], "--to", "onnx"))[0] == str(beside)
+    assert run("export", files["YUM3"], "--to", "deep/it.onnx").startswith("deep/it.onnx\n")
+    for path in (beside, tmp_path / "deep/it.onnx"):
+        assert (load(path).act(view) == load(files["YUM3"]).act(view)).all()
+    for words, why in (
+        (
+            (files["YUM3"], "--to", "torch"),
+            "--to torch is not possible; use onnx, or the path of a file that ends in .onnx",
+        ),
+        ((beside,), f"{beside} is not a .safetensors checkpoint"),
+        ((tmp_path / "none.safetensors",), f"the file {tmp_path / 'none.safetensors'} does not exist"),
+        ((files["STANDARD"],), "was trained with a canonical form"),
+    ):
+        status, said, complained = tried("export", *words)
+        assert (status, said, why in complained) == (2, "", True), complained
+
+
+@shows("record", "game", "policies", "games", "out", "num_players", "reward", "seed", "deterministic", "options")
+def test_record__each_parameter_is_seen_in_the_data_set(run: Run, files: dict[str, Path], tmp_path: Path) -> None:
+    count = 0
+
+    def recorded(*words: object) -> tuple[dict[str, Any], list[dict[str, Any]], list[NDArray[np.int64]]]:
+        nonlocal count
+        count += 1
+        said = run("record", *words, "--games", 2, "--out", f"set{count}")
+        assert lines(said) == [f"Read it by:  minari.MinariDataset('set{count}/data')"]
+        dataset = minari.MinariDataset(tmp_path / f"set{count}" / "data")
+        kwargs = dataset.spec.env_spec.kwargs
+        metadata = list(dataset.storage.get_episode_metadata(range(dataset.total_episodes)))
+        return kwargs, metadata, [episode.actions for episode in dataset.iterate_episodes()]
+
+    kwargs, metadata, actions = recorded("yum", "random", "greedy")
+    assert (kwargs["game"], kwargs["num_players"], kwargs["reward"], kwargs["zeros"]) == ("yum", 2, "win", "forced")
+    assert [(one["game"], one["seat"], one["policy"]) for one in metadata] == [
+        (0, 0, "random"),
+        (0, 1, "greedy"),
+        (1, 0, "greedy"),
+        (1, 1, "random"),
+    ]
+    assert recorded("yahtzee_jr", "random")[0]["game"] == "yahtzee_jr"
+    kwargs, metadata, _ = recorded(
+        "yum", "random", "--num-players", 3, "--reward", "score", "--options.zeros", "free", "--seed", 4
+    )
+    assert (kwargs["num_players"], kwargs["reward"], kwargs["zeros"]) == (3, "score", "free")
+    assert [(one["policy"], one["seed"]) for one in metadata] == [("random", 4)] * 6
+    assert [list(one) for one in recorded("yum", "random", "greedy", "--seed", 4)[2]] != [list(one) for one in actions]
+    _, _, likeliest = recorded("yum", files["YUM3"])
+    _, _, sampled = recorded("yum", files["YUM3"], "--no-deterministic")
+    assert len(likeliest) == len(sampled) == 6
+    assert [list(one) for one in likeliest] != [list(one) for one in sampled]
 
 
 @shows("info", "file")
