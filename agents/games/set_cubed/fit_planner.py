@@ -35,7 +35,7 @@ from fivedice.envs.set_cubed.rules import OVER, PLAY, end_turn
 MODULE = "fivedice.agents.games.set_cubed.fit_planner"
 GAMES = 150
 TRIED = 6  # turns of a decision
-RIDGE = 30.0  # strength of the regularisation, in decisions
+RIDGE = 30.0  # strength of the regularisation, in games
 ACCURACY = 3  # decimal places of the weights
 
 
@@ -127,7 +127,8 @@ def play_on(
     left = np.flatnonzero(states["phase"] != OVER)
     final = states["scores"][:, : batch.num_players].astype(np.float64)
     if len(left):
-        games = Batch(GAME, len(left), num_players=batch.num_players, **GAME.options_dict(batch.options))
+        options: dict[str, Any] = GAME.options_dict(batch.options)
+        games = Batch(GAME, len(left), num_players=batch.num_players, **options)
         games.resume(states[left], streams[left])
         rows = games.all_rows
         while len(rows):
@@ -174,9 +175,9 @@ def fit(num_players: int, games: int, seed: int, weights: NDArray[np.float64]) -
         batch.step(actions, rows, restart=False)
         rows = rows[~batch.over[rows]]
     spread = np.diag(normal) / games
-    return np.linalg.solve(normal + RIDGE * np.diag(np.where(spread > 0, spread, 1.0)), right).reshape(
-        NUM_SITUATIONS, NUM_FEATURES
-    )
+    ridge = RIDGE * np.diag(np.where(spread > 0, spread, 1.0))
+    found: NDArray[np.float64] = np.linalg.solve(normal + ridge, right).astype(np.float64)
+    return found.reshape(NUM_SITUATIONS, NUM_FEATURES)
 
 
 def main() -> None:
