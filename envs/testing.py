@@ -24,7 +24,7 @@ from fivedice.envs.api.aec import DiceEnv
 from fivedice.envs.api.transcript import Recorder, parse, replay, write
 from fivedice.envs.core.chance import new_script, new_streams
 from fivedice.envs.core.reward import REWARDS
-from fivedice.envs.core.spec import Game, Options
+from fivedice.envs.core.spec import Game, Options, check_keywords
 
 Env = Any  # a PettingZoo AECEnv, which ships without types
 Payoff = Callable[[Env], Mapping[str, float]]
@@ -53,7 +53,8 @@ def check_env(
 
     Args:
         make_env: a function that returns a new environment. Observations are dictionaries with the keys
-            ``"observation"`` and ``"action_mask"``.
+            ``"observation"`` and ``"action_mask"``, or arrays, and the info of each live agent then has the mask under
+            ``"action_mask"``.
         games: the number of games to play in each check. Their seeds are `seed`, `seed` + 1, …
         seed: the seed of the first game, at least 0.
         copies: at about how many evenly spaced steps each game is copied, at least 1. The last steps are always added.
@@ -100,6 +101,7 @@ def check_game(game: Game, *, games: int = 1, seed: int = 0, **options: Any) -> 
         TypeError: the game has no option of this name.
         ValueError: an option has an invalid value.
     """
+    check_keywords(check_game, game, options)
     _check_declaration(game)
     for num_players in sorted({game.min_players, game.default_players, game.max_players}):
         record = game.make_options(num_players, options)
@@ -156,7 +158,7 @@ def _play_on(
         if env.terminations[agent] or env.truncations[agent]:
             env.step(None)
         else:
-            legal = np.flatnonzero(env.observe(agent)["action_mask"])
+            legal = np.flatnonzero(_seen(env, agent)["action_mask"])
             env.step(int(np.random.default_rng((seed, step)).choice(legal)))
         step += 1
     if check is not None:
@@ -166,7 +168,7 @@ def _play_on(
 
 def _shown(env: Env) -> Any:
     """Everything that an environment shows, in a form that ``==`` can compare."""
-    seen = {agent: env.observe(agent) for agent in env.possible_agents}
+    seen = {agent: _seen(env, agent) for agent in env.possible_agents}
     agents = {
         agent: (float(env.rewards[agent]), env.terminations[agent], env.truncations[agent]) for agent in env.agents
     }
@@ -175,11 +177,26 @@ def _shown(env: Env) -> Any:
     return env.agent_selection, agents, collected, arrays
 
 
+def _seen(env: Env, agent: str) -> dict[str, NDArray[Any]]:
+    """The observation of an agent and its mask, wherever the environment shows it; no mask if the agent has left."""
+    seen = env.observe(agent)
+    if isinstance(seen, Mapping):
+        return dict(seen)
+    mask = env.infos[agent]["action_mask"] if agent in env.agents else np.zeros(env.action_space(agent).n, np.int8)
+    return {"observation": seen, "action_mask": np.array(mask)}
+
+
+def _spaces(env: Env, agent: str) -> dict[str, Any]:
+    """The spaces of what `_seen` returns; without the mask if it is in the info."""
+    space = env.observation_space(agent)
+    return dict(space.items()) if isinstance(space, Mapping) else {"observation": space}
+
+
 def _check_masks(env: Env, masks: dict[tuple[str, bytes], bytes]) -> None:
     """Observations and masks fit their spaces and are copies. Equal observations have equal masks."""
     for agent in env.possible_agents:
-        seen = env.observe(agent)
-        for name, space in env.observation_space(agent).items():
+        seen = _seen(env, agent)
+        for name, space in _spaces(env, agent).items():
             _expect(name in seen, f"observe({agent!r}) has no {name!r}, which is in its observation space")
             dtype = seen[name].dtype
             _expect(dtype == space.dtype, f"{name} of {agent} has dtype {dtype}, but its space has {space.dtype}")
@@ -197,7 +214,7 @@ def _check_masks(env: Env, masks: dict[tuple[str, bytes], bytes]) -> None:
         _expect(known == mask.tobytes(), f"{agent} had equal observations with different action masks")
         for array in seen.values():
             array.fill(1)  # a caller may write into what it got
-        again = env.observe(agent)
+        again = _seen(env, agent)
         _expect(
             again["action_mask"].tobytes() == known,
             f"writing into what observe({agent!r}) returned changed its mask; return copies",
@@ -251,7 +268,7 @@ def _try_illegal(env: Env) -> None:
     if env.terminations[agent] or env.truncations[agent]:
         attempts: list[Any] = [0]
     else:
-        illegal = np.flatnonzero(env.observe(agent)["action_mask"] == 0).tolist()
+        illegal = np.flatnonzero(_seen(env, agent)["action_mask"] == 0).tolist()
         attempts = [*illegal[:1], *illegal[-1:], -1, env.action_space(agent).n, None]
     for action in attempts:
         try:
@@ -299,7 +316,8 @@ def _check_before_reset(env: Env) -> None:
             "observation_space() returns a new object at each call",
         )
         _expect(env.action_space(agent) is env.action_space(agent), "action_space() returns a new object at each call")
-        shape, size = env.observation_space(agent)["action_mask"].shape, env.action_space(agent).n
+        size = env.action_space(agent).n
+        shape = _spaces(env, agent)["action_mask"].shape if "action_mask" in _spaces(env, agent) else (size,)
         _expect(shape == (size,), f"the action mask of {agent} has shape {shape}, but there are {size} actions")
 
 

@@ -30,8 +30,8 @@ def evaluate_policies(
     game
         The game, for example yum; see `fivedice list`.
     policies
-        Any of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES) and checkpoint files. One policy shows
-        its points; two or more also play against each other.
+        Any of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files, and policies of your
+        own as module:attribute. One policy shows its points; two or more also play against each other.
     games
         Number of games of each pairing. Each dice seed is played once from every seat.
     num_players

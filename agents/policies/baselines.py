@@ -88,6 +88,11 @@ PLANNER = PerGamePolicy("planner", _find_planner)  # looks beyond the current tu
 OPTIMAL = PerGamePolicy("optimal", _find_optimal)  # exact play, for games that are solved
 
 
+def baseline_names(game: Game) -> tuple[str, ...]:
+    """The baselines that need no solution of the game, the best one first."""
+    return ("greedy", "random") if GREEDY.plays(game) else ("random",)
+
+
 def policy_for(policy: Policy, game: Game) -> Policy:
     """The policy to ask what it can do in `game`: the game's own one of a `PerGamePolicy`, else `policy` itself.
 

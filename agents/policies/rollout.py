@@ -72,7 +72,7 @@ class RolloutPolicy:
 
     def act(self, view: View) -> NDArray[np.int64]:
         """A legal action for each decision, (N,) int64: the base policy's, or one that is significantly better."""
-        chosen = np.array(self.base.act(view), np.int64)
+        chosen = np.array(self.base.act(view.copy()), np.int64)
         choice = np.flatnonzero(view.masks.sum(axis=1) > 1)
         if not len(choice):
             return chosen
@@ -132,8 +132,22 @@ class RolloutPolicy:
         """
         values = np.full(view.masks.shape, -np.inf)
         rows, actions = np.nonzero(view.masks)
-        values[rows, actions] = self._play(view, rows, actions, 0, self.games).mean(axis=1)
+        values[rows, actions] = self.simulate(view, 0, self.games).mean(axis=1)
         return values
+
+    def simulate(self, view: View, first: int, count: int) -> NDArray[np.float64]:
+        """The results of `count` simulated games after each legal action, for whoever needs them in parts.
+
+        Args:
+            view: the decisions.
+            first: the number of the first simulated game. `action_values` is the mean over the games 0 to `games` - 1.
+            count: how many games of each action.
+
+        Returns:
+            (L, count) float64, for the legal actions in the order of ``np.nonzero(view.masks)``.
+        """
+        rows, actions = np.nonzero(view.masks)
+        return self._play(view, rows, actions, first, count)
 
     def _play(
         self,

@@ -15,8 +15,9 @@ from fivedice.envs import load_game
 from fivedice.envs.api.table import Opponents, Outcome, Table, load_policy
 from fivedice.envs.core.batch import Rows, find_illegal, one_for_each
 from fivedice.envs.core.canonical import canonical_view
-from fivedice.envs.core.spec import Game
+from fivedice.envs.core.spec import Game, check_keywords
 from fivedice.envs.core.view import Policy
+from fivedice.envs.display.drawing import draw, require_rasteriser
 
 MASKED = (
     "Choose legal actions only, which action_masks() returns: train with MaskablePPO of sb3-contrib, and evaluate with "
@@ -44,7 +45,9 @@ class SeatVecEnv(VecEnv):
     - ``"episode"``: ``"r"``, the sum of the rewards, and ``"l"``, the number of steps, for Stable-Baselines3's log;
     - ``"cut_short"``: bool, whether the game's limit of turns ended it;
     - ``"TimeLimit.truncated"``: always False. A game that was cut short has had its final rewards. Treat it as a
-      terminal state, without bootstrapping a value.
+      terminal state, without bootstrapping a value;
+    - ``"illegal_action"``: only if an illegal action ended the game, a sentence that says why it is illegal.
+      ``"score"`` is then the points so far, ``"rank"`` the last place, and ``"win"`` 0.0.
 
     Args:
         game: the game or its name.
@@ -54,6 +57,12 @@ class SeatVecEnv(VecEnv):
         seat: the learner's seat, from 0, or ``"random"`` for a new seat in every game.
         num_players: the number of players; None for the game's default.
         reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one player.
+        render_mode: ``"rgb_array"``: `render` returns a picture of all games, and `get_images` one of each; needs
+            ``pip install "fivedice[render]"``. None for no rendering.
+        illegal_action: what happens at an illegal action. ``"raise"``: `step_async` raises a ValueError and no game
+            changes, because a learner that gets the masks chooses an illegal action only by mistake. ``"terminate"``:
+            the game ends as a loss.
+        illegal_reward: with ``illegal_action="terminate"``, the reward of an illegal action.
         reward_scale: every reward is multiplied by this finite number.
         canonical_form: whether to show positions in canonical form: equivalent positions get the same observation
             (`fivedice.envs.core.canonical`). Observations, masks and actions are those of the canonical form then. Not
@@ -69,6 +78,8 @@ class SeatVecEnv(VecEnv):
     Attributes:
         margin_coef: extra reward (shaping): this much per point gained on the others' mean score (per own point with
             one player). It is 0.0 at the start and may be changed between steps.
+        first_game: row i plays the game ``first_game + i`` of the seed. It is 0 at the start and may be changed before
+            `reset`.
         returns: float64 (N,), the sum of the rewards in each running game.
         lengths: int64 (N,), the number of steps in each running game.
 
@@ -86,6 +97,9 @@ class SeatVecEnv(VecEnv):
         seat: int | str = "random",
         num_players: int | None = None,
         reward: str | None = None,
+        render_mode: str | None = None,
+        illegal_action: str = "raise",
+        illegal_reward: float = -1.0,
         reward_scale: float = 1.0,
         canonical_form: bool = False,
         prior: str | Path | Policy | None = None,
@@ -95,8 +109,19 @@ class SeatVecEnv(VecEnv):
         **options: Any,
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else game
+        check_keywords(SeatVecEnv, self.game, options)
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode={render_mode!r} is not possible; use 'rgb_array' or None")
         self.table = Table(
-            self.game, num_envs, opponents=opponents, seat=seat, num_players=num_players, reward=reward, **options
+            self.game,
+            num_envs,
+            opponents=opponents,
+            seat=seat,
+            num_players=num_players,
+            reward=reward,
+            illegal_action=illegal_action,
+            illegal_reward=illegal_reward,
+            **options,
         )
         if not isinstance(reward_scale, (int, float)) or not np.isfinite(reward_scale):
             raise ValueError(f"reward_scale={reward_scale!r} is not possible; use a finite number")
@@ -116,7 +141,10 @@ class SeatVecEnv(VecEnv):
                 "leave out one of them"
             )
         self.margin_coef = 0.0
-        self.render_mode = None
+        self.first_game = 0
+        self.render_mode = render_mode
+        if render_mode == "rgb_array":
+            require_rasteriser()
         low, high = self.table.batch.layout.bounds()
         actions = spaces.Discrete(self.table.batch.num_actions)
         if self.prior is not None:
@@ -126,13 +154,13 @@ class SeatVecEnv(VecEnv):
             high = np.pad(high, (0, features), constant_values=MOST_SPANS)
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.float32), actions)
         self._seed: int | None = None
-        self._actions = np.zeros(num_envs, np.int64)
+        self._actions = self._chosen = np.zeros(num_envs, np.int64)
         self.returns = np.zeros(num_envs)
         self.lengths = np.zeros(num_envs, np.int64)
         self.margins = np.zeros(num_envs)  # the lead up to which `margin_coef` has been paid
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seed of the games that the next `reset` starts. Row i starts with game i of this seed.
+        """Set the seed of the games that the next `reset` starts. Row i starts with game ``first_game + i`` of it.
 
         Args:
             seed: the seed, or None to continue with the next games of the current seed.
@@ -149,7 +177,7 @@ class SeatVecEnv(VecEnv):
         Returns:
             float32 (N, size), the learner's first observation in each game.
         """
-        self.table.reset(self._seed)
+        self.table.reset(self._seed, first_game=self.first_game)
         self._seed = None
         self.returns[:] = 0.0
         self.lengths[:] = 0
@@ -160,18 +188,20 @@ class SeatVecEnv(VecEnv):
         """Set the actions of the next `step_wait`.
 
         Args:
-            actions: integers (N,), one legal action for each game.
+            actions: integers (N,), one action for each game.
 
         Raises:
-            ValueError: an action is illegal, or there is not one integer for each game.
+            ValueError: an action is illegal (unless ``illegal_action="terminate"``), or there is not one integer for
+                each game.
             RuntimeError: `reset` has not been called.
         """
         self.table.require_reset("step")
         actions = one_for_each(actions, self.num_envs)
         masks = self._shown.masks if self.canonical_form else self.table.batch.masks
         row = find_illegal(self.table.batch.all_rows, actions, masks)
-        if row >= 0:
+        if row >= 0 and not self.table.ends_illegal:
             raise ValueError(f"game {row}: {self._explain_illegal(row, int(actions[row]))}. {MASKED}")
+        self._chosen = actions
         self._actions = self._shown.names(actions) if self.canonical_form else actions
 
     def step_wait(self) -> VecEnvStepReturn:
@@ -184,7 +214,8 @@ class SeatVecEnv(VecEnv):
             info dictionaries, as described above.
         """
         table, batch = self.table, self.table.batch
-        table.step(self._actions)
+        chosen = self._chosen
+        table.step(self._actions, explain=lambda row, _: self._name_illegal(row, int(chosen[row])))
         rewards = (table.paid * self.reward_scale).astype(np.float32)
         margins = table.margins()
         rewards += (self.margin_coef * (margins - self.margins)).astype(np.float32)
@@ -197,7 +228,7 @@ class SeatVecEnv(VecEnv):
         if len(finished):
             outcome, cut_short = table.outcome(finished), batch.truncated[finished].tolist()
             last = self._last_observations(finished, outcome)
-            for i, row in enumerate(finished):
+            for i, row in enumerate(finished.tolist()):
                 infos[row] = {
                     "terminal_observation": last[i],
                     "TimeLimit.truncated": False,
@@ -206,9 +237,11 @@ class SeatVecEnv(VecEnv):
                     "rank": int(outcome.ranks[i]),
                     "win": float(outcome.wins[i]),
                     "seat": int(table.seats[row]),
-                    "opponents": table.opponents(int(row)),
+                    "opponents": table.opponents(row),
                     "episode": {"r": float(self.returns[row]), "l": int(self.lengths[row])},
                 }
+                if row in table.illegal:
+                    infos[row]["illegal_action"] = table.illegal[row]
             self.returns[finished] = 0.0
             self.lengths[finished] = 0
             self.margins[finished] = 0.0
@@ -266,8 +299,11 @@ class SeatVecEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """Rendering is not supported; always None."""
-        return [None] * self.num_envs
+        """A picture of each game, uint8 (height, width, 3); None without a render mode."""
+        if self.render_mode is None:
+            return [None] * self.num_envs
+        batch = self.table.batch
+        return [draw(batch.game, state, batch.options).pixels() for state in batch.states]
 
     def close(self) -> None:
         """Does nothing, because there is nothing to release."""
@@ -280,7 +316,12 @@ class SeatVecEnv(VecEnv):
             f"{legal} ({self.game.name_action(batch.states[row], batch.options, self._shown.actions[row, legal])})"
             for legal in np.flatnonzero(self._shown.masks[row])
         ]
-        return f"action {action} is not legal in the canonical form that is shown; legal are {', '.join(names)}"
+        return f"{self._name_illegal(row, action)}; legal are {', '.join(names)}"
+
+    def _name_illegal(self, row: int, action: int) -> str:
+        if not self.canonical_form:
+            return self.table.batch.name_illegal(row, action)
+        return f"action {action} is not legal in the canonical form that is shown"
 
     def _last_observations(self, finished: Rows, outcome: Outcome) -> NDArray[np.float32]:
         if self.prior is not None:
@@ -289,7 +330,9 @@ class SeatVecEnv(VecEnv):
         if not self.canonical_form:
             return outcome.observations
         batch, seats = self.table.batch, self.table.seats[finished]
-        return canonical_view(self.game, batch.options, batch.states[finished], seats).observations
+        last = canonical_view(self.game, batch.options, batch.states[finished], seats).observations
+        last[:, batch.layout.places.get("mover", slice(0))] = 0.0  # no seat is to move, also after an illegal action
+        return last
 
     def _get_indices(self, indices: VecEnvIndices) -> Iterable[int]:
         return range(self.num_envs) if indices is None else [indices] if isinstance(indices, int) else indices

@@ -1,11 +1,12 @@
 """The PettingZoo API. One class serves every game.
 
 Seat ``i`` is the agent ``"player_i"``. The same agent may act several times in a row. An observation is
-``{"observation": float32 (size,), "action_mask": int8 (num_actions,)}``. The mask has non-zero entries only for the
-agent that is to act.
+``{"observation": float32 (size,), "action_mask": int8 (num_actions,)}``, or with ``mask_in="info"`` the first array
+alone. The mask has non-zero entries only for the agent that is to act.
 """
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,17 +17,20 @@ from pettingzoo import AECEnv
 
 from fivedice.envs.core.batch import Batch, one_integer
 from fivedice.envs.core.chance import SCRIPT, new_streams
+from fivedice.envs.core.marks import Marks
 from fivedice.envs.core.option import Value
-from fivedice.envs.core.reward import REWARDS
-from fivedice.envs.core.spec import Game, check_reset_options, unknown_name
+from fivedice.envs.core.reward import REWARDS, check_illegal
+from fivedice.envs.core.spec import Game, check_keywords, check_reset_options, unknown_name
 from fivedice.envs.core.view import View
-from fivedice.envs.display.picture import Pictures
+from fivedice.envs.display.drawing import Drawing, draw, mark_last, require_rasteriser
+from fivedice.envs.display.window import Window, can_open
 from fivedice.envs.display.words import print_text
 
-Observation: TypeAlias = dict[str, NDArray[Any]]
+Observation: TypeAlias = Any  # a dict of two arrays, or one array; see `mask_in`
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 RESET_OPTIONS = ("script", "game")
+GIVEN = ("game", "options")  # the parameters of `DiceEnv` that `env` of a game does not take under these names
 
 
 class Snapshot(NamedTuple):
@@ -68,19 +72,24 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         reward: ``"win"``: at the end of the game the winners share +1 and the losers share -1, or all get 0 if everyone
             wins. ``"score"``: at each step the change of the own points. ``"margin"``: at each step the change of the
             own points, minus the mean change of the others' points. Default: ``"win"``, or ``"score"`` with one player.
-        render_mode: ``"ansi"``: `render` returns text. ``"human"``: the text is printed after `reset` and each `step`.
-            ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[plot]"``. None: no rendering.
+        render_mode: ``"ansi"``: `render` returns text. ``"human"``: a window shows each position, after `reset` and
+            each `step`; without a display, or without ``pip install "fivedice[render]"``, the text is printed instead.
+            ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[render]"``. None: no rendering.
             Default: None.
         illegal_action: what happens at an illegal action. ``"raise"``: `step` raises a ValueError and the game does not
             change. ``"terminate"``: the game ends, as with PettingZoo's ``TerminateIllegalWrapper``, and the agent's
-            info has a sentence under ``"illegal_action"``. Default: ``"raise"``.
+            info has a sentence under ``"illegal_action"``. Default: ``"raise"``, because every observation comes with
+            the legal actions.
         illegal_reward: with ``illegal_action="terminate"``, the reward of the agent that acted illegally; the others
             get 0. Default: -1.
+        mask_in: where the mask is. ``"observation"``: in the observation. ``"info"``: in the info of every live agent,
+            under ``"action_mask"``, and an observation is the float32 array alone. Default: ``"observation"``.
         options: the game's options by name. Options that are not given have their default.
 
     Raises:
-        ValueError: an argument is out of range, or an option or its value is unknown.
-        ModuleNotFoundError: ``render_mode="rgb_array"`` without matplotlib.
+        ValueError: an argument is out of range, or the value of an option is unknown.
+        TypeError: a keyword is unknown.
+        ModuleNotFoundError: ``render_mode="rgb_array"`` without pylunasvg.
     """
 
     def __init__(
@@ -91,18 +100,25 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         render_mode: str | None = None,
         illegal_action: str = "raise",
         illegal_reward: float = -1.0,
+        mask_in: str = "observation",
         **options: Any,
     ) -> None:
         super().__init__()
+        check_keywords(DiceEnv, game, options)
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode={render_mode!r} is not possible; use 'ansi', 'human', 'rgb_array' or None")
-        if illegal_action not in ("raise", "terminate"):
-            raise ValueError(f"illegal_action={illegal_action!r} is not possible; use 'raise' or 'terminate'")
+        check_illegal(illegal_action, illegal_reward)
+        if mask_in not in ("observation", "info"):
+            raise ValueError(f"mask_in={mask_in!r} is not possible; use 'observation' or 'info'")
         self.game = game
         self._batch = Batch(game, 1, num_players=num_players, reward=reward, **options)
         self.render_mode = render_mode
-        self._pictures = Pictures() if render_mode == "rgb_array" else None
+        if render_mode == "rgb_array":
+            require_rasteriser()
+        self._window = Window(game.title) if render_mode == "human" and can_open() else None
+        self._last_step: tuple[NDArray[np.void], int] | None = None  # the state before the last action, and the action
         self.illegal_action, self.illegal_reward = illegal_action, float(illegal_reward)
+        self.mask_in = mask_in
         self.metadata = {
             "name": f"{game.name}_v{game.version}",
             "render_modes": list(RENDER_MODES),
@@ -112,21 +128,20 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.possible_agents = [f"player_{seat}" for seat in range(self._batch.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         low, high = self._batch.layout.bounds()
-        self._observation_space = spaces.Dict(
-            {
-                "observation": spaces.Box(low, high, dtype=np.float32),
-                "action_mask": spaces.Box(0, 1, (self._batch.num_actions,), dtype=np.int8),
-            }
-        )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self._observation_space)
+        observation_space: spaces.Space[Any] = spaces.Box(low, high, dtype=np.float32)
+        self.state_space = observation_space  # of `state`
+        if mask_in == "observation":
+            mask = spaces.Box(0, 1, (self._batch.num_actions,), dtype=np.int8)
+            observation_space = spaces.Dict({"observation": observation_space, "action_mask": mask})
+        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
         self.action_spaces = {agent: spaces.Discrete(self._batch.num_actions) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations; the same object at each call.
 
         Returns:
-            ``Dict(observation=Box(size,), action_mask=Box(num_actions,))``, as `observe` returns them. The bounds of
-            the observation lie in [-1, 1].
+            ``Dict(observation=Box(size,), action_mask=Box(num_actions,))``, or ``Box(size,)`` with
+            ``mask_in="info"``. The bounds of the observation lie in [-1, 1].
         """
         return self.observation_spaces[agent]
 
@@ -169,6 +184,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self.agent_selection = self.possible_agents[self._batch.movers[0]]
+        self._last_step = None
+        self._show_masks()
         self._print()
 
     def observe(self, agent: str) -> Observation:
@@ -177,7 +194,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         Returns:
             A dict of two copies. ``"observation"`` is float32 (size,), own seat first, then the others in turn order.
             ``"action_mask"`` is int8 (num_actions,), 1 for each legal action of the agent that is to act. It is all 0
-            for the other agents and after the end of the game.
+            for the other agents and after the end of the game. With ``mask_in="info"``, the first array alone.
 
         Raises:
             ValueError: there is no agent with this name.
@@ -189,23 +206,26 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         batch = self._batch
         seat = self._seats[agent]
         if not self.agents or self._is_over():
-            return self._observe_end(seat)
-        if seat == batch.movers[0]:
-            return {"observation": batch.observations[0].copy(), "action_mask": batch.masks[0].copy()}
-        return {
-            "observation": batch.observe(batch.all_rows, np.array([seat], np.int8))[0],
-            "action_mask": np.zeros(batch.num_actions, np.int8),
-        }
+            observation = batch.observe_end(batch.all_rows, np.array([seat], np.int8))[0]
+        elif seat == batch.movers[0]:
+            observation = batch.observations[0].copy()
+        else:
+            observation = batch.observe(batch.all_rows, np.array([seat], np.int8))[0]
+        if self.mask_in == "info":
+            return observation
+        return {"observation": observation, "action_mask": self._mask(seat)}
 
-    def _observe_end(self, seat: int) -> Observation:
-        """The observation of a seat after the end of the game: no seat is to move, and the mask is all 0.
-
-        An illegal action may have ended the game; then the state itself still has a seat to move.
-        """
+    def _mask(self, seat: int) -> NDArray[np.int8]:
+        """A copy of the mask of a seat. The masks of the batch are all 0 after the end of the game."""
         batch = self._batch
-        observation = batch.observe(batch.all_rows, np.array([seat], np.int8))[0]
-        observation[batch.layout.places.get("mover", slice(0))] = 0.0
-        return {"observation": observation, "action_mask": np.zeros(batch.num_actions, np.int8)}
+        return batch.masks[0].copy() if seat == batch.movers[0] else np.zeros(batch.num_actions, np.int8)
+
+    def _show_masks(self) -> None:
+        """With ``mask_in="info"``, add the masks to new infos. The old ones may belong to the caller."""
+        if self.mask_in == "info":
+            self.infos = {
+                agent: {**info, "action_mask": self._mask(self._seats[agent])} for agent, info in self.infos.items()
+            }
 
     def step(self, action: int | None) -> None:
         """Apply the action of the selected agent.
@@ -237,7 +257,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             self.infos[agent]["illegal_action"] = batch.explain_illegal(0, number)
             self._end()
             return
+        before = batch.states.copy()
         batch.step_one(number)
+        self._last_step = before, number
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.agents, batch.rewards[0].tolist(), strict=True))
         if batch.terminated[0] or batch.truncated[0]:
@@ -245,6 +267,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         else:
             self._accumulate_rewards()
             self.agent_selection = self.possible_agents[batch.movers[0]]
+            self._show_masks()
         self._print()
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
@@ -271,6 +294,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.terminations = dict.fromkeys(self.agents, not truncated)
         self.truncations = dict.fromkeys(self.agents, truncated)
         self._batch.masks[0] = 0
+        self._show_masks()
         self._deads_step_first()
 
     def render(self) -> str | NDArray[np.uint8] | None:
@@ -278,23 +302,44 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
         Returns:
             With ``"ansi"`` text; with ``"rgb_array"`` a picture, uint8 (height, width, 3), of the same size at each
-            call. With ``"human"`` the text is printed and None is returned. Without a render mode None.
+            call. With ``"human"`` a window shows the picture, or the text is printed, and None is returned. Without a
+            render mode None.
 
         Raises:
             RuntimeError: `reset` was not called before.
         """
         self._require_reset("render")
-        text = self.game.render(self._batch.states[0], self._batch.options)
-        if self._pictures is not None:
-            return self._pictures.draw(text)
+        if self.render_mode == "rgb_array":
+            return self.draw().pixels()
         if self.render_mode == "ansi":
-            return text
+            return self._batch.render(0)
+        if self._window is not None and self._window.show(self.draw()):
+            return None
         if self.render_mode == "human":
-            print_text(text)
+            self._window = None
+            print_text(self._batch.render(0))
         return None
 
+    def draw(self) -> Drawing:
+        """The position and the last action as a vector drawing: SVG text, or pixels. A notebook shows it.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
+        self._require_reset("draw")
+        batch, marks = self._batch, Marks()
+        if self._last_step is not None:
+            before, action = self._last_step
+            marks = mark_last(self.game, before[0], batch.options, action)
+        return draw(self.game, batch.states[0], batch.options, marks)
+
+    def _repr_svg_(self) -> str | None:
+        return self.draw().svg if "agents" in self.__dict__ else None
+
     def close(self) -> None:
-        """Do nothing: the environment has no windows or files to close."""
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
 
     def _print(self) -> None:
         if self.render_mode == "human":
@@ -302,6 +347,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
     def state(self) -> NDArray[np.float32]:
         """The observation of seat 0, float32 (size,). It is a global view, because these games hide nothing.
+
+        The attribute ``state_space`` is its space, ``Box(size,)``.
 
         Raises:
             RuntimeError: `reset` was not called before.
@@ -362,7 +409,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         )
 
     def set_state(self, snapshot: Snapshot) -> None:
-        """Continue from a snapshot of the same game with the same options. ``infos`` are empty afterwards.
+        """Continue from a snapshot of the same game with the same options. ``infos`` have only the masks afterwards.
 
         Args:
             snapshot: the return value of `get_state`, from this or another environment.
@@ -385,6 +432,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             raise ValueError(
                 "the snapshot is from a version of the game with other records; take a new one with get_state()"
             )
+        self._last_step = None
         batch.states[:], batch.streams[:] = snapshot.state, snapshot.stream
         batch.scripts = snapshot.script.copy()
         batch._has_started = True  # so that reset() starts the next game of the snapshot's seed
@@ -398,6 +446,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.agent_selection, self._skip_agent_selection = snapshot.selection, snapshot.skipped
         if not self.agents or self._is_over():
             batch.masks[0] = 0
+        self._show_masks()
 
     def clone(self, seed: int | None = None) -> "DiceEnv":
         """An independent copy of the environment and its game.
@@ -422,8 +471,8 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
     @property
     def options_record(self) -> Any:
-        """The game's options, with the number of players, as the record that the rules take."""
-        return self._batch.options
+        """A copy of the game's options, with the number of players, as the record that the rules take."""
+        return self._batch.options.copy()
 
     def _settings(self) -> dict[str, Any]:
         # The kind of reward is included because a snapshot contains rewards that agents have not received yet.
@@ -443,10 +492,29 @@ def environment(game: Game) -> tuple[Callable[..., DiceEnv], Callable[..., DiceE
     Both are the same function: `DiceEnv` makes the checks that PettingZoo's wrappers would add.
     """
 
-    def env(**kwargs: Any) -> DiceEnv:
-        return DiceEnv(game, **kwargs)
+    def env(*args: Any, **kwargs: Any) -> DiceEnv:
+        return DiceEnv(game, *args, **kwargs)
 
+    options = "".join(f"\n    {option.name}: {option.meaning}: {option.valid}." for option in game.rules.OPTIONS)
     env.__doc__ = (
-        f"Make {game.title} as a PettingZoo AEC environment. The keywords are those of `DiceEnv`, without ``game``."
+        f"Make {game.title} as a PettingZoo AEC environment.\n\n"
+        "`DiceEnv` explains the keywords that all games have in common.\n\n"
+        f"Args:\n    num_players: {game.min_players} to {game.max_players}. Default: {game.default_players}.{options}"
     )
+    env.__signature__ = signature(game)  # type: ignore[attr-defined]  # functions have it, mypy does not know
     return env, env
+
+
+def signature(game: Game) -> inspect.Signature:
+    """The signature of `env` of a game: the parameters of `DiceEnv` without the game, and the game's options."""
+    parameters = inspect.signature(DiceEnv).parameters.values()
+    kind, inherited = inspect.Parameter.KEYWORD_ONLY, [each for each in parameters if each.name not in GIVEN]
+    options = [
+        inspect.Parameter(option.name, kind, default=option.samples[0], annotation=_type_of(option.samples[0]))
+        for option in game.rules.OPTIONS
+    ]
+    return inspect.Signature([*inherited, *options], return_annotation=DiceEnv)
+
+
+def _type_of(value: Value) -> Any:
+    return tuple[int, ...] if isinstance(value, tuple) else type(value)

@@ -4,20 +4,21 @@ These APIs are Gymnasium, Gymnasium's vector environments and Stable-Baselines3.
 the learner to its next. Its reward is the sum of all rewards of the learner's seat in between, opponents' turns
 included. The first transition of a game also includes the rewards before the learner's first decision. If a game ends
 before the learner had a decision, the next one starts. The opponents' policies act on batches of decisions, and change
-only between games.
+only between games. An illegal action of the learner raises an error, or it ends the game as a loss.
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.envs.core.batch import Batch, Rows
+from fivedice.envs.core.batch import Batch, Rows, find_illegal, one_for_each
 from fivedice.envs.core.chance import SEATING
-from fivedice.envs.core.spec import Game, Options
+from fivedice.envs.core.reward import check_illegal
+from fivedice.envs.core.spec import Game, Options, check_keywords
 from fivedice.envs.core.view import ChecksGame, Policy
 
 LEARNER = -1  # marks the learner's seat in `Table.seated`
@@ -55,7 +56,7 @@ class FixedLineup:
         """Raise a ValueError if one of the policies cannot play ``game`` with ``options``."""
         for policy in self._policies:
             if isinstance(policy, ChecksGame):
-                policy.check(game, options)
+                policy.check(game, options.copy())  # a policy may write into what it is shown
 
     def assign(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
         """See `Lineup`."""
@@ -119,11 +120,14 @@ def load_policy(policy: str | Path | Policy) -> Policy:
 class Outcome(NamedTuple):
     """The results of R finished games for the learner.
 
+    A game that an illegal action ended is lost, whatever the points say.
+
     Attributes:
         observations: (R, size) float32, the last observation of the learner's seat.
         scores: (R,) float64, the learner's points.
-        ranks: (R,) int64, 1 for a win, alone or shared; otherwise 1 plus the number of players that are ahead.
-        wins: (R,) float64, 1 for a win, 1/k for a win shared by k players, 0 for a loss.
+        ranks: (R,) int64, 1 for a win, alone or shared; otherwise 1 plus the number of players that are ahead. After
+            an illegal action the last place, num_players.
+        wins: (R,) float64, 1 for a win, 1/k for a win shared by k players, 0 for a loss or after an illegal action.
     """
 
     observations: NDArray[np.float32]
@@ -144,6 +148,9 @@ class Table:
             turn order after the learner's seat, or a `Lineup`, which chooses policies for each game. Default:
             ``"random"``.
         seat: the learner's seat, from 0, or ``"random"``: each game draws one. Default: ``"random"``.
+        illegal_action: what happens at an illegal action of the learner. ``"raise"``: `step` raises a ValueError and no
+            game changes. ``"terminate"``: this game ends. Default: ``"raise"``.
+        illegal_reward: with ``illegal_action="terminate"``, the reward of an illegal action. Default: -1.
         num_players, reward, options: as for `Batch`.
 
     Attributes:
@@ -154,9 +161,13 @@ class Table:
         paid: (N,) float64, the rewards of the learner's last transition.
         owed: (N,) float64, the rewards before the learner's first decision. They are part of its first transition, and
             then 0.
+        last_step: with one game, the state before the last action of any seat, and the action; else None.
+        illegal: for each row whose game ended in the last step by an illegal action, a sentence that says why the
+            action is illegal.
 
     Raises:
-        ValueError: an argument is out of range, an option or its value is unknown, or a policy cannot play the game.
+        ValueError: an argument is out of range, the value of an option is unknown, or a policy cannot play the game.
+        TypeError: a keyword is unknown.
     """
 
     def __init__(
@@ -168,8 +179,14 @@ class Table:
         seat: int | str = "random",
         num_players: int | None = None,
         reward: str | None = None,
+        illegal_action: str = "raise",
+        illegal_reward: float = -1.0,
         **options: Any,
     ) -> None:
+        check_keywords(Table, game, options)
+        check_illegal(illegal_action, illegal_reward)
+        self.ends_illegal, self.illegal_reward = illegal_action == "terminate", float(illegal_reward)
+        self.illegal: dict[int, str] = {}
         self.batch = Batch(game, num_games, num_players=num_players, reward=reward, **options)
         players = self.batch.num_players
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
@@ -185,17 +202,18 @@ class Table:
         self.seated = np.full((num_games, players), LEARNER, np.int64)
         self.paid = np.zeros(num_games)
         self.owed = np.zeros(num_games)
+        self.last_step: tuple[Any, int] | None = None
 
-    def reset(self, seed: int | None = None, script: Sequence[int] = ()) -> None:
+    def reset(self, seed: int | None = None, script: Sequence[int] = (), first_game: int = 0) -> None:
         """Start a new game in every row, and play up to the learner's first decision.
 
         Args:
-            seed, script: as for `Batch.reset`.
+            seed, script, first_game: as for `Batch.reset`.
 
         Raises:
             ValueError: the seed or a face is out of range.
         """
-        self.batch.reset(seed, script=script)
+        self.batch.reset(seed, first_game=first_game, script=script)
         self._sit_down(self.batch.all_rows)
 
     def restart(self, rows: Rows) -> None:
@@ -211,12 +229,19 @@ class Table:
         self.batch.restart(rows)
         self._sit_down(rows)
 
-    def step(self, actions: NDArray[np.integer[Any]], rows: Rows | None = None) -> None:
+    def step(
+        self,
+        actions: NDArray[np.integer[Any]],
+        rows: Rows | None = None,
+        explain: Callable[[int, int], str] | None = None,
+    ) -> None:
         """Apply an action of the learner in some rows, and play up to its next decision or the end of the game.
 
         Args:
             actions: (R,) integers, one action for each of ``rows``.
             rows: (R,) distinct integers, games that are not over. Default: all.
+            explain: ``explain(row, action)`` returns the sentence about an illegal action that ends a game. Default:
+                `Batch.name_illegal`, because a learner without masks needs the sentence in most steps.
 
         Raises:
             ValueError: an action is illegal, and no game has changed; or an opponent's policy returned no legal
@@ -225,23 +250,50 @@ class Table:
         """
         self.require_reset("step")
         rows = self.batch.all_rows if rows is None else rows
-        self.batch.step(actions, rows, restart=False)
+        self.illegal = {}
+        if self.ends_illegal:
+            actions, rows = self._end_illegal(actions, rows, explain or self.batch.name_illegal)
+        self._step(actions, rows)
         self.paid[rows] = self.owed[rows] + self.batch.rewards[rows, self.seats[rows]]
         self.owed[rows] = 0.0
         self._play_on(rows)
 
+    def _end_illegal(
+        self, actions: NDArray[np.integer[Any]], rows: Rows, explain: Callable[[int, int], str]
+    ) -> tuple[NDArray[np.int64], Rows]:
+        """End the games with an illegal action, and return the other actions and their rows.
+
+        Raises:
+            ValueError: a game is already over, or there is not one integer for each of ``rows``. No game has changed.
+        """
+        batch = self.batch
+        chosen = one_for_each(actions, len(rows))
+        if find_illegal(rows, chosen, batch.masks) < 0:
+            return chosen, rows
+        in_range = (chosen >= 0) & (chosen < batch.num_actions)
+        legal = in_range & (batch.masks[rows, np.where(in_range, chosen, 0)] != 0)
+        illegal, wrong = rows[~legal], chosen[~legal].tolist()
+        over = np.flatnonzero(batch.over[illegal])
+        if len(over):
+            raise ValueError(f"game {illegal[over[0]]}: {batch.explain_illegal(int(illegal[over[0]]), wrong[over[0]])}")
+        self.illegal = {row: explain(row, action) for row, action in zip(illegal.tolist(), wrong, strict=True)}
+        self.paid[illegal] = self.owed[illegal] + self.illegal_reward
+        self.owed[illegal] = 0.0
+        batch.rewards[illegal], batch.masks[illegal] = 0.0, 0
+        batch.terminated[illegal], batch.truncated[illegal] = True, False
+        return chosen[legal], rows[legal]
+
     def outcome(self, rows: Rows) -> Outcome:
-        """The learner's results in the finished games ``rows`` (R,)."""
+        """The learner's results in the games ``rows`` (R,), which ended in the last step."""
         seats = self.seats[rows]
         points, won = self.batch.results(rows)
         own = np.arange(len(rows)), seats
         better = (points > points[own][:, None]) | (won > won[own][:, None])
-        return Outcome(
-            observations=self.batch.observe(rows, seats.astype(np.int8)),
-            scores=points[own],
-            ranks=np.where(won[own], 1, 1 + better.sum(axis=1)),
-            wins=won[own] / np.maximum(won.sum(axis=1), 1),
-        )
+        ranks = np.where(won[own], 1, 1 + better.sum(axis=1))
+        wins = won[own] / np.maximum(won.sum(axis=1), 1)
+        lost = [place for place, row in enumerate(rows.tolist()) if row in self.illegal]
+        ranks[lost], wins[lost] = self.batch.num_players, 0.0
+        return Outcome(self.batch.observe_end(rows, seats.astype(np.int8)), points[own], ranks, wins)
 
     def margins(self) -> NDArray[np.float64]:
         """The learner's points so far minus the mean of the others' points, float64 (N,).
@@ -267,6 +319,7 @@ class Table:
             self._take_seats(skipped)
 
     def _take_seats(self, rows: Rows) -> None:
+        self.last_step = None
         players = self.batch.num_players
         streams = np.full(len(rows), SEATING, np.int64)
         if self.seat == "random":
@@ -304,8 +357,14 @@ class Table:
                         "The games were interrupted: call reset()"
                     )
                 actions[asked] = answer
-            batch.step(actions, rows, restart=False)
+            self._step(actions, rows)
             self.paid[rows] += batch.rewards[rows, self.seats[rows]]
+
+    def _step(self, actions: NDArray[np.integer[Any]], rows: Rows) -> None:
+        before = self.batch.states[0].copy() if self.batch.num_games == 1 else None
+        self.batch.step(actions, rows, restart=False)
+        if before is not None and len(rows):
+            self.last_step = before, int(actions[0])
 
     def require_reset(self, method: str) -> None:
         """Raise a RuntimeError, with the name of the method that was called, if `reset` was not called before."""

@@ -4,6 +4,7 @@ The loops are compiled once for each game. They call only the functions that a g
 (PettingZoo, Gymnasium, Stable-Baselines3) run these loops.
 """
 
+import importlib
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from fivedice.envs.core.chance import MAX_SEATS, SCRIPT, UNIFORMS, fill_uniforms
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.option import is_whole
 from fivedice.envs.core.reward import REWARDS, WIN, pay, reward_kind
-from fivedice.envs.core.spec import Game
+from fivedice.envs.core.spec import Game, check_keywords
 from fivedice.envs.core.view import View
 
 Rows = NDArray[np.int64]
@@ -208,7 +209,7 @@ class Batch:
     to keep. Do not change them, except ``states``, followed by a call of `show`.
 
     Args:
-        game: the game, as `load_game` returns it.
+        game: the game or its name, such as ``"yum"``.
         num_games: the number of games N, at least 1.
         num_players: the number of players in each game. Default: the game's ``default_players``.
         reward: ``"win"``, ``"score"`` or ``"margin"``, as in `DiceEnv`. Default: ``"win"``, or ``"score"`` with one
@@ -232,12 +233,13 @@ class Batch:
         options: the options record that the rules take.
 
     Raises:
-        ValueError: an argument is out of range, or an option or its value is unknown.
+        ValueError: an argument is out of range, or the game or the value of an option is unknown.
+        TypeError: a keyword is unknown.
     """
 
     def __init__(
         self,
-        game: Game,
+        game: str | Game,
         num_games: int,
         *,
         num_players: int | None = None,
@@ -250,16 +252,18 @@ class Batch:
                 raise ValueError(f"{name}={number!r} is not a whole number")
             if number < 1:
                 raise ValueError(f"{name}={number} is too few; use at least 1")
-        self.game = game
-        self.options = game.make_options(num_players, options)
+        # The games are in packages above this one, so they are found by name.
+        self.game: Game = importlib.import_module("fivedice.envs").load_game(game) if isinstance(game, str) else game
+        check_keywords(Batch, self.game, options)
+        self.options = self.game.make_options(num_players, options)
         self.num_games, self.num_players = num_games, int(self.options["num_players"])
         self.kind = reward_kind(reward, self.num_players)
         self.reward = REWARDS[self.kind]
-        self.layout = game.layout(self.options)
-        self.num_actions = game.num_actions(self.options)
+        self.layout = self.game.layout(self.options)
+        self.num_actions = self.game.num_actions(self.options)
         self.threads = threads
         self.all_rows: Rows = np.arange(num_games)
-        self.states = np.zeros(num_games, game.rules.STATE)
+        self.states = np.zeros(num_games, self.game.rules.STATE)
         self.streams = new_streams(0, num_games)
         self.scripts = np.zeros((num_games, 0), SCRIPT)
         self.observations = np.zeros((num_games, self.layout.size), np.float32)
@@ -451,11 +455,15 @@ class Batch:
         """One sentence that says why ``action`` is illegal in `row`, and which actions are legal."""
         if not self.masks[row].any():
             return f"action {action} is illegal after the end of the game; start the next game first"
+        return f"{self.name_illegal(row, action)}; {self.explain_legal(row)}"
+
+    def name_illegal(self, row: int, action: int) -> str:
+        """The first half of `explain_illegal`, which takes a fraction of its time."""
         if 0 <= action < self.num_actions:
             said = f"action {action} ({self.game.name_action(self.states[row], self.options, action)})"
         else:
             said = f"action {action}"
-        return f"{said} is not legal for player_{self.movers[row]}; {self.explain_legal(row)}"
+        return f"{said} is not legal for player_{self.movers[row]}"
 
     def explain_legal(self, row: int) -> str:
         """The legal actions of `row` by number and in words."""
@@ -465,7 +473,7 @@ class Batch:
         )
 
     def view(self, rows: Rows | None = None) -> View:
-        """The decisions to be made now, as policies take them; the arrays are copies.
+        """The decisions to be made now, as policies take them; the arrays and the options record are copies.
 
         Each call draws a new uniform random number for each decision, from a stream that does not affect the dice.
 
@@ -476,8 +484,18 @@ class Batch:
         seats = self.movers[rows]
         uniforms = self.uniforms(rows, UNIFORMS + seats.astype(np.int64))
         return View(
-            self.game, self.options, self.states[rows], seats, self.observations[rows], self.masks[rows], uniforms
+            self.game,
+            self.options.copy(),  # a policy may write into what it is shown
+            self.states[rows],
+            seats,
+            self.observations[rows],
+            self.masks[rows],
+            uniforms,
         )
+
+    def render(self, row: int) -> str:
+        """One game as text for a terminal."""
+        return self.game.render(self.states[row], self.options)
 
     def uniforms(self, rows: Rows, streams: NDArray[np.int64]) -> NDArray[np.float64]:
         """Draw a random number from one stream of each of ``rows``.
@@ -512,6 +530,15 @@ class Batch:
         observations = np.empty((len(rows), self.layout.size), np.float32)
         masks = np.empty((len(rows), self.num_actions), np.int8)
         make_loops(self.game).write(rows, seats, self.states, self.options, masks, observations)
+        return observations
+
+    def observe_end(self, rows: Rows, seats: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Like `observe`, for games that are over: no seat is to move.
+
+        An illegal action may have ended a game. Then its state still has a seat to move.
+        """
+        observations = self.observe(rows, seats)
+        observations[:, self.layout.places.get("mover", slice(0))] = 0.0
         return observations
 
     def results(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.int8]]:

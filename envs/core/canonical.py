@@ -31,9 +31,13 @@ class CanonicalView(NamedTuple):
     actions: NDArray[np.int64]
 
     def names(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Translate actions (N,) of the canonical forms into actions of the original positions, (N,) int64."""
-        named: NDArray[np.int64] = self.actions[np.arange(len(actions)), actions]
-        return named
+        """Translate actions (N,) of the canonical forms into actions of the original positions, (N,) int64.
+
+        An action that the mask leaves out becomes -1.
+        """
+        in_range = (actions >= 0) & (actions < self.masks.shape[1])
+        rows, actions = np.arange(len(actions)), np.where(in_range, actions, 0)
+        return np.where(in_range & (self.masks[rows, actions] != 0), self.actions[rows, actions], -1)
 
 
 def canonical_view(

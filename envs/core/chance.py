@@ -187,12 +187,21 @@ def new_streams(seed: int | None, num_games: int, first_game: int = 0) -> NDArra
     """
     if isinstance(first_game, bool) or not isinstance(first_game, (int, np.integer)) or not 0 <= first_game < 2**31:
         raise ValueError(f"game {first_game!r} is not the index of a game; use a whole number of at least 0")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-        raise ValueError(f"seed={seed!r} is not possible; use a non-negative integer or None")
     streams = np.zeros(num_games, STREAM)
-    streams["key"] = np.random.SeedSequence(seed).generate_state(2, np.uint32)
+    streams["key"] = np.random.SeedSequence(checked_seed(seed)).generate_state(2, np.uint32)
     streams["game"][:, 0] = np.arange(first_game, first_game + num_games)
     return streams
+
+
+def checked_seed(seed: int | None) -> int | None:
+    """The seed as an int of Python. An integer of NumPy is the same seed.
+
+    Raises:
+        ValueError: the seed is neither a non-negative integer nor None.
+    """
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise ValueError(f"seed={seed!r} is not possible; use a non-negative integer or None")
+    return None if seed is None else int(seed)
 
 
 def new_script(faces: Iterable[int], sides: int) -> NDArray[np.void]:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from fivedice.envs.core.kernel import kernel
 
 REWARDS = ("win", "score", "margin")
+ILLEGAL_ACTIONS = ("raise", "terminate")
 WIN, SCORE, MARGIN = 0, 1, 2
 
 
@@ -26,6 +27,20 @@ def reward_kind(reward: str | None, num_players: int) -> int:
     if reward != "score" and num_players == 1:
         raise ValueError(f"reward={reward!r} compares players, but there is only one; use reward='score'")
     return REWARDS.index(reward)
+
+
+def check_illegal(illegal_action: str, illegal_reward: float) -> None:
+    """Check what happens at an illegal action, and the reward for it.
+
+    Raises:
+        ValueError: ``illegal_action`` is neither ``"raise"`` nor ``"terminate"``, or ``illegal_reward`` is not a finite
+            number.
+    """
+    if illegal_action not in ILLEGAL_ACTIONS:
+        raise ValueError(f"illegal_action={illegal_action!r} is not possible; use 'raise' or 'terminate'")
+    is_number = isinstance(illegal_reward, (int, float, np.number)) and not isinstance(illegal_reward, bool)
+    if not is_number or not np.isfinite(illegal_reward):
+        raise ValueError(f"illegal_reward={illegal_reward!r} is not possible; use a finite number")
 
 
 @kernel

@@ -14,6 +14,9 @@ from fivedice.envs.core.spec import Game, Options
 class View:
     """N decisions in games with the same options, each to be made by the player to move.
 
+    Every array of a view, and its options record, belongs to the policy that gets the view. The policy may write into
+    them without an effect on the games.
+
     Args:
         game: the game.
         options: the options record, the same for all games.
@@ -36,11 +39,15 @@ class View:
     def __len__(self) -> int:
         return len(self.seats)
 
+    def copy(self) -> "View":
+        """The same decisions with arrays of their own."""
+        return self.rows(np.arange(len(self)))
+
     def rows(self, rows: NDArray[np.intp]) -> "View":
-        """The view of the decisions with these indices."""
+        """The view of the decisions with these indices, with arrays of its own."""
         return View(
             self.game,
-            self.options,
+            self.options.copy(),
             self.states[rows],
             self.seats[rows],
             self.observations[rows],

@@ -49,6 +49,21 @@ def test_check_env__accepts_a_wrapper() -> None:
     check_env(lambda: BaseWrapper(DiceEnv(YUM)), games=1)
 
 
+@pytest.mark.parametrize("wrap", [lambda env: env, BaseWrapper])
+def test_check_env__accepts_masks_in_the_info(wrap: Callable[[DiceEnv], Any]) -> None:
+    check_env(lambda: wrap(DiceEnv(YUM, mask_in="info")), games=1)
+
+
+def test_check_env__misses_a_mask_in_the_info() -> None:
+    def hides() -> DiceEnv:
+        env = DiceEnv(YUM, mask_in="info")
+        env._mask = lambda seat: np.zeros(43, np.int8)  # type: ignore[method-assign]  # on purpose
+        return env
+
+    with pytest.raises(AssertionError, match="is to move, but its action mask has no legal action"):
+        check_env(hides, games=1)
+
+
 # One fault each, and the words with which it is found.
 
 

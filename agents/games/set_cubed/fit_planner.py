@@ -175,9 +175,8 @@ def fit(num_players: int, games: int, seed: int, weights: NDArray[np.float64]) -
         batch.step(actions, rows, restart=False)
         rows = rows[~batch.over[rows]]
     spread = np.diag(normal) / games
-    ridge = RIDGE * np.diag(np.where(spread > 0, spread, 1.0))
-    found: NDArray[np.float64] = np.linalg.solve(normal + ridge, right).astype(np.float64)
-    return found.reshape(NUM_SITUATIONS, NUM_FEATURES)
+    solution = np.linalg.solve(normal + RIDGE * np.diag(np.where(spread > 0, spread, 1.0)), right)
+    return solution.astype(np.float64).reshape(NUM_SITUATIONS, NUM_FEATURES)
 
 
 def main() -> None:

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
-from stable_baselines3 import PPO
+from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor, VecNormalize
 
 from fivedice.agents.training.vec_env import SeatVecEnv
-from fivedice.envs import GAMES
-from fivedice.envs.api.single import SeatEnv
+from fivedice.envs import GAMES, load_game
 
 YUM = "fivedice.envs:fivedice/Yum-v0"
 
@@ -192,19 +191,26 @@ def test_settings__that_are_no_numbers_are_refused(settings: dict[str, Any], sai
 # Stable-Baselines3's own vector environments
 
 
-class AnyAction(SeatEnv):
-    """Stable-Baselines3's checker samples actions without looking at the mask; each stands for a legal one here."""
-
-    def step(self, action: Any) -> Any:
-        legal = np.flatnonzero(self.action_masks())
-        return super().step(legal[int(action) % len(legal)])
-
-
 @pytest.mark.parametrize("name", GAMES)
 def test_check_env__passes_without_a_warning(name: str) -> None:
+    """Stable-Baselines3's checker samples actions without looking at the mask."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(AnyAction(name, render_mode="ansi"), skip_render_check=False)
+        check_env(gymnasium.make(load_game(name).gymnasium_id, render_mode="ansi"), skip_render_check=False)
+
+
+@pytest.mark.parametrize("algorithm", [PPO, DQN])
+@pytest.mark.parametrize("name", GAMES)
+def test_unmasked_learner__trains_on_what_gymnasium_makes(name: str, algorithm: type[PPO] | type[DQN]) -> None:
+    """It chooses illegal actions, and each of them ends a game."""
+    steps = {"n_steps": 32, "batch_size": 32} if algorithm is PPO else {"learning_starts": 16, "batch_size": 16}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make(load_game(name).gymnasium_id)
+        model = algorithm("MlpPolicy", env, seed=1, device="cpu", **steps)
+        model.learn(64)
+        mean, _ = evaluate_policy(model, model.get_env(), n_eval_episodes=2, deterministic=False)
+    assert -2.0 <= mean <= 1.0
 
 
 def test_dummy_vec_env__of_seats_trains() -> None:

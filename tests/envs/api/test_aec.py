@@ -13,7 +13,9 @@ import pytest
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # PettingZoo's tests import a game of its own the old way
-    from pettingzoo.test import api_test, render_test, seed_test
+    from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
+    from pettingzoo.test.performance_benchmark import time as benchmark_time
+    from pettingzoo.test.state_test import test_state, test_state_space
 
 from fivedice.envs import GAMES, load_game, yum_v0
 from fivedice.envs.api.aec import DiceEnv
@@ -59,6 +61,35 @@ def test_pettingzoo__api(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
+def test_pettingzoo__api_with_masks_in_the_info(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With flat observations nothing is to be spared."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        api_test(DiceEnv(load_game(name), mask_in="info"), num_cycles=200)
+        api_test(DiceEnv(load_game(name), mask_in="info", illegal_action="terminate"), num_cycles=200)
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_pettingzoo__state(name: str) -> None:
+    """It samples actions without looking at the mask."""
+    env = DiceEnv(load_game(name), illegal_action="terminate")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        test_state_space(env)
+        for seed in range(5):
+            test_state(env, 20, seed)
+
+
+def test_pettingzoo__benchmark(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would play for five seconds; this clock makes it play 50 rounds."""
+    clock = iter(range(100))
+    monkeypatch.setattr(benchmark_time, "time", lambda: next(clock) / 10)
+    performance_benchmark(yum_v0.env())
+    assert "turns per second" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", GAMES)
 def test_pettingzoo__seed(name: str) -> None:
     seed_test(lambda: DiceEnv(load_game(name)))
 
@@ -94,7 +125,9 @@ def test_make__both_ways_without_a_warning(name: str) -> None:
         ),
         ({"render_mode": "rgb"}, "render_mode='rgb' is not possible; use 'ansi', 'human', 'rgb_array' or None"),
         ({"illegal_action": "ignore"}, "illegal_action='ignore' is not possible; use 'raise' or 'terminate'"),
-        ({"zeroes": "free"}, r"'zeroes' is not a known option of Yum; did you mean 'zeros'\?"),
+        ({"illegal_reward": "-1"}, "illegal_reward='-1' is not possible; use a finite number"),
+        ({"illegal_reward": float("nan")}, "illegal_reward=nan is not possible; use a finite number"),
+        ({"mask_in": "state"}, "mask_in='state' is not possible; use 'observation' or 'info'"),
         ({"zeros": "none"}, "zeros='none' is not possible; use 'forced' or 'free'"),
         ({"five_alike_full_house": 1}, "five_alike_full_house=1 is not possible; use False or True"),
     ],
@@ -189,7 +222,7 @@ def test_observe__unknown_agent_is_named() -> None:
 # Steps.
 
 
-@pytest.mark.parametrize("action", [-1, 43, 1000, None, 1.0, "3", True, np.array([1])])
+@pytest.mark.parametrize("action", [-1, 43, 1000, None, 1.0, "3", True, np.array([1, 1]), np.array([1.0])])
 def test_step__impossible_action_raises_and_changes_nothing(action: Any) -> None:
     env = started()
     env.step(0)

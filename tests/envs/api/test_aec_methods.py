@@ -559,6 +559,32 @@ def _() -> None:
         assert env.last()[1] == paid
 
 
+@case("__init__.mask_in")
+def _() -> None:
+    """The same arrays, in another place; an info that the caller keeps does not change."""
+    usual, env = started(), started(mask_in="info", illegal_action="terminate")
+    assert env.observation_space("player_0") == usual.observation_space("player_0")["observation"]
+    for action in (0, ONES, 0):
+        for agent in env.possible_agents:
+            seen, mask = env.observe(agent), env.infos[agent]["action_mask"]
+            assert seen.tobytes() == usual.observe(agent)["observation"].tobytes()
+            assert env.observation_space(agent).contains(seen)
+            assert mask.tobytes() == usual.observe(agent)["action_mask"].tobytes()
+            assert (mask.dtype, mask.any()) == (np.int8, agent == env.agent_selection)
+        kept = env.last()[4]
+        before = kept["action_mask"].copy()
+        env.step(action)
+        usual.step(action)
+        assert kept["action_mask"].tobytes() == before.tobytes()
+    twin = started(mask_in="info")
+    twin.set_state(env.get_state())
+    assert twin.last()[4]["action_mask"].tobytes() == env.last()[4]["action_mask"].tobytes()
+    mover = env.agent_selection
+    env.step(-1)
+    assert "not legal" in env.infos[mover]["illegal_action"]
+    assert not any(info["action_mask"].any() for info in env.infos.values())
+
+
 @case("__init__.options")
 def _() -> None:
     for name in GAMES:

@@ -355,7 +355,7 @@ def test_seat_env__plays_the_plain_games(case: Case) -> None:
             is_last = decision is game.decisions[-1]
             assert (terminated, truncated) == (is_last and not game.truncated, is_last and game.truncated)
         assert observation.tobytes() == game.last.tobytes()
-        assert not info.pop("action_mask").any()
+        assert np.flatnonzero(info.pop("action_mask")).tolist() == [0]
         assert info == {
             "score": game.points[game.seat],
             "rank": game.rank,
@@ -396,7 +396,7 @@ def test_vector_env__plays_the_plain_games(case: Case, mode: AutoresetMode) -> N
             assert (terminated[row], truncated[row]) == (is_last and not cut, is_last and cut)
             if is_last and mode is not AutoresetMode.SAME_STEP:
                 assert observations[row].tobytes() == game.last.tobytes()
-                assert not infos["action_mask"][row].any()
+                assert np.flatnonzero(infos["action_mask"][row]).tolist() == [0]
         ends = [game for _, is_last, game in expected if is_last]
         compare_ends({name: held for name, held in infos.items() if name != "action_mask"}, over, ends, mode)
         if mode is AutoresetMode.DISABLED and over.any():
@@ -419,7 +419,7 @@ def compare_ends(infos: dict[str, Any], over: Array, ends: list[Any], mode: Auto
     if mode is AutoresetMode.SAME_STEP:
         assert set(infos) == names | {"final_obs", "_final_obs", "final_info", "_final_info"}
         assert [seen.tobytes() for seen in infos["final_obs"][over]] == [game.last.tobytes() for game in ends]
-        assert all(seen == 0 for seen in infos["final_obs"][~over])
+        assert all(seen is None for seen in infos["final_obs"][~over])
         assert infos["_final_obs"].tolist() == infos["_final_info"].tolist() == over.tolist()
         assert set(infos["final_info"]) == names
     for held in [infos, infos["final_info"]] if mode is AutoresetMode.SAME_STEP else [infos]:
@@ -787,7 +787,13 @@ ANOTHER: dict[str, tuple[Any, Callable[[Any], bool]]] = {
     "seat": (2, lambda env: at(env).seats.tolist() == [2] * len(at(env).seats)),
     "num_players": (4, lambda env: at(env).batch.num_players == 4 == at(env).seated.shape[1]),
     "reward": ("margin", lambda env: at(env).batch.reward == "margin"),
-    "render_mode": ("ansi", lambda env: isinstance(env.render(), str)),
+    "render_mode": ("ansi", lambda env: env.render_mode == "ansi"),
+    "SeatVecEnv.render_mode": ("rgb_array", lambda env: env.render_mode == "rgb_array"),
+    "illegal_action": ("raise", lambda env: not at(env).ends_illegal),
+    "SeatVecEnv.illegal_action": ("terminate", lambda env: at(env).ends_illegal),
+    "Table.illegal_action": ("terminate", lambda env: at(env).ends_illegal),
+    "illegal_reward": (-2.5, lambda env: at(env).illegal_reward == -2.5),
+    "mask_in": ("observation", lambda env: env.mask_in == "observation"),
     "autoreset_mode": ("SameStep", lambda env: env.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP),
     "copy": (False, lambda env: np.shares_memory(env.reset(seed=1)[0], env.table.batch.observations)),
     "reward_scale": (3.0, lambda env: env.reward_scale == 3.0),  # the amounts: see the plain games
@@ -800,6 +806,7 @@ ANOTHER: dict[str, tuple[Any, Callable[[Any], bool]]] = {
 USUAL = {"num_players": 3, "opponents": Hashed("left"), "reward": "score", "seat": 1}
 NEEDED = {  # what else must be there
     "game": {},
+    "illegal_reward": {"illegal_action": "terminate"},
     "prior_span": {"prior": "greedy"},
     "prior_keep_span": {"prior": "greedy", "prior_span": 1.5},
     "prior_features": {"prior": "greedy", "prior_span": 1.5},
@@ -855,15 +862,24 @@ def shown_by(env: Any) -> tuple[Any, ...]:
             shown += [masks.tolist(), exact(env.step(random_actions(masks, step)))]
         else:
             shown.append(exact(env.step(actions[0] if isinstance(env, SeatEnv) else actions)))
-            shown.append(env.render() if isinstance(env, SeatEnv) else env.reset(seed=3)[0] is env.reset(seed=3)[0])
+            shown.append(exact(env.render()))
+            if isinstance(env, SeatVectorEnv):
+                shown.append(env.reset(seed=3)[0] is env.reset(seed=3)[0])
         shown += [table.opponents(0), table.seats.tolist()]
-    return tuple(shown)
+    if isinstance(env, SeatVecEnv):
+        shown += [exact(image) for image in env.get_images()]
+    illegal = np.full(len(table.seats), -1)
+    try:
+        shown.append(exact(env.step(-1 if isinstance(env, SeatEnv) else illegal)))
+    except ValueError as error:
+        shown.append(str(error))
+    return (*shown, table.paid.tolist())
 
 
 @pytest.mark.parametrize(("api", "keyword"), KEYWORDS, ids=lambda value: getattr(value, "__name__", value))
 def test_keywords__have_their_effect(api: Apis, keyword: str) -> None:
     assert keyword in ANOTHER, f"{api.__name__} takes {keyword}, which has no case here: add one to ANOTHER"
-    value, holds = ANOTHER[keyword]
+    value, holds = ANOTHER.get(f"{api.__name__}.{keyword}", ANOTHER[keyword])
     needed = {"game": OTHER_GAME[keyword]} if keyword in OTHER_GAME else {}
     needed |= NEEDED.get(keyword, {})
     with_it, without = make(api, needed | {keyword: value}), make(api, needed)
@@ -890,8 +906,10 @@ def test_defaults__are_random_opponents_in_random_seats_for_the_win() -> None:
         assert (table.batch.num_players, table.batch.reward) == (load_game("yum").default_players, "win")
     assert SeatVectorEnv(2, "yum").autoreset_mode is AutoresetMode.NEXT_STEP
     assert SeatVectorEnv(2, "yum").copy is True
-    assert SeatVectorEnv(2, "yum").metadata == {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
-    assert SeatEnv("yum").metadata["render_modes"] == ["ansi", "rgb_array"]
+    assert SeatVectorEnv(2, "yum").metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    for env in (SeatEnv("yum"), SeatVectorEnv(2, "yum")):
+        assert env.metadata["render_modes"] == ["ansi", "rgb_array"]
+        assert env.metadata["render_fps"] == 2
     assert (SeatVecEnv("yum", 2).margin_coef, SeatVecEnv("yum", 2).reward_scale) == (0.0, 1.0)
 
 
