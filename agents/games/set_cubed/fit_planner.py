@@ -35,7 +35,7 @@ from fivedice.envs.set_cubed.rules import OVER, PLAY, end_turn
 MODULE = "fivedice.agents.games.set_cubed.fit_planner"
 GAMES = 150
 TRIED = 6  # turns of a decision
-RIDGE = 30.0  # strength of the regularisation, in decisions
+RIDGE = 30.0  # strength of the regularisation, in games
 ACCURACY = 3  # decimal places of the weights
 
 

@@ -32,7 +32,7 @@ from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
 from fivedice.envs.set_cubed.hand import HAND
 from fivedice.envs.set_cubed.lookup import third
 
-MARGIN = 6  # turns with this many points less than the best one are left out
+MARGIN = 6  # a turn is left out if a turn found before it has more than this many points more
 MOST_TURNS = 24
 FRESH = 4 * NUM_WINDOWS
 PLACE, DIE_FACE, IS_WILD = range(3)  # of a die in a turn: its place (row * SPAN + column), its face, 1 for a WILD
