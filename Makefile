@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: train test lint docs bench interop mutants clean help
+.PHONY: train test lint docs bench interop mutants stress clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -14,7 +14,7 @@ train: $(INSTALLED)  ## train PPO on Yum for about three minutes and show how it
 	$(BIN)/python train.py --config configs/yum.toml
 
 test: $(INSTALLED) lint  ## the whole test suite, with the linters
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs
 
 lint: $(INSTALLED)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -53,6 +53,11 @@ build/interop/%/.installed: examples/requirements/%.txt pyproject.toml setup.py
 
 mutants: $(INSTALLED)  ## plant the faults of tests/mutants one by one: do the tests notice? (an hour or more)
 	$(BIN)/python tests/mutants/plant.py
+
+stress: $(INSTALLED)  ## random decisions, malformed files and killed processes in large numbers (hours; see docs/reliability.md)
+	$(BIN)/python tests/stress/decisions.py
+	$(BIN)/python tests/stress/fuzz.py
+	$(BIN)/python tests/stress/kill.py
 
 clean:  ## remove what the other commands made, except runs/
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

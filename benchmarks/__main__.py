@@ -17,6 +17,8 @@ BENCHMARKS = {
     "aec": "loop over an AEC env() against PettingZoo's tictactoe, time per step",
     "training": "training against the method of PettingZoo's tutorial, learner's decisions/s",
     "pictures": 'a frame of render_mode="rgb_array" of every game, milliseconds',
+    "workers": "training with two workers against one, learner's decisions/s",
+    "look_ahead": "greedy play and the planner of SET Cubed, processor time for a decision",
     "cold_start": "import and first step in a new process, seconds",
 }
 

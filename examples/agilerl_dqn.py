@@ -1,6 +1,6 @@
 """AgileRL: DQN with the masks of the infos, one seat of Yum against random play.
 
-    python examples/agilerl_dqn.py
+python examples/agilerl_dqn.py
 """
 
 import sys

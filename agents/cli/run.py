@@ -76,7 +76,10 @@ class Bar:
         """Print which run it is."""
         players = f"{training.num_players} player{'s' * (training.num_players > 1)}"
         reward = training.env.table.batch.reward
-        self._console.print(f"{training.game.title}, {players}, reward {reward}: {training.folder}", soft_wrap=True)
+        size = training.group.size
+        workers = f", {size} workers" if size > 1 else ""
+        said = f"{training.game.title}, {players}, reward {reward}{workers}: {training.folder}"
+        self._console.print(said, soft_wrap=True)
 
     def updated(self, update: Update) -> None:
         """Show an update in the bar, and print its evaluation."""
@@ -87,7 +90,7 @@ class Bar:
                 f"{name.removeprefix('eval/').removeprefix('win_rate_')} {figure(value, percent='win' in name)}"
                 for name, value in update.evaluation.items()
             )
-            self._console.print(f"{update.steps:>11,}  {figures}  ({speed})", highlight=False)
+            self._console.print(f"{update.steps:>11,}  {figures}  ({speed})", highlight=False, soft_wrap=True)
             if update.forgot:
                 against = ", ".join(update.forgot)
                 self._console.print(f"{'':>11}  not taken as the best: it got worse against {against}", highlight=False)

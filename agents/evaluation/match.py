@@ -4,7 +4,6 @@ A *deal* is one dice seed. A match plays each deal once from every seat, so that
 seat. The games of one deal depend on each other, so all of them together are one sample.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.variance import regrets, without_luck
 from fivedice.agents.policies.protocols import PointValues
 from fivedice.agents.policies.registry import load
@@ -25,42 +25,10 @@ from fivedice.envs.core.view import ChecksGame, Policy, View
 
 LEAST_DEALS = 20  # a regression needs at least this many
 GAMES_AT_ONCE = 4096
-Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution, for 95 % intervals
 
 # A callback for the decisions of a match. Its arguments are the index of the policy that decides, the indices of the
 # games (R,), and the view and the actions (R,) of these R decisions.
 Watch = Callable[[int, NDArray[np.int64], View, NDArray[np.int64]], None]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and half the width of its 95 % interval, which is NaN if there is only one sample."""
-
-    mean: float
-    half_width: float
-    count: int
-
-    @classmethod
-    def of(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """The mean of independent samples (N,)."""
-        count = len(samples)
-        half_width = Z * float(samples.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
-        return cls(float(samples.mean()), half_width, count)
-
-    @classmethod
-    def of_shares(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """The mean of independent samples (N,) between 0 and 1.
-
-        The standard deviation includes two more samples of 0 and two of 1, so that the interval has a width above 0
-        even if all samples are equal (after Agresti and Coull, "Approximate is better than 'exact' for interval
-        estimation of binomial proportions", The American Statistician 52, 1998).
-        """
-        spread = float(np.concatenate([samples, [0.0, 0.0, 1.0, 1.0]]).std(ddof=1))
-        return cls(float(samples.mean()), Z * spread / math.sqrt(len(samples)), len(samples))
-
-    def count_for(self, half_width: float) -> float:
-        """The number of such samples that an interval of this half width needs; NaN if it is unknown."""
-        return self.count * (self.half_width / half_width) ** 2
 
 
 @dataclass(frozen=True)
@@ -236,6 +204,7 @@ def evaluate(
     values: PointValues | None = None,
     watch: Watch | None = None,
     progress: Callable[[int], None] = lambda games: None,
+    play_all: Callable[..., Games] = play_games,
 ) -> list[Standing]:
     """Play every contender against every other contender.
 
@@ -255,6 +224,7 @@ def evaluate(
         watch: called with each batch of decisions. The policies have the order of `contenders`; the game indices are
             the deals.
         progress: called from time to time with the number of games played since the last call.
+        play_all: plays the games of a seating; it takes and returns what `play_games` does.
 
     Returns:
         One `Standing` for each contender, in the given order.
@@ -274,7 +244,7 @@ def evaluate(
             policy.check(game, record)
     names, policies = list(contenders), list(contenders.values())
     play = partial(
-        play_games,
+        play_all,
         game,
         policies=policies,
         seed=seed,

@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from types import ModuleType
 
-from fivedice.agents.policies.protocols import ExactSolution, GreedyPolicy
+from fivedice.agents.policies.protocols import ExactSolution, GreedyPolicy, PlannerPolicy
 from fivedice.envs import GAMES
 from fivedice.envs.core.plugins import first_line
 from fivedice.envs.core.spec import Game
@@ -41,6 +41,17 @@ def greedy_policy(game: Game) -> GreedyPolicy | None:
     if module.__name__ == game.home:  # a module that need not have one
         return None
     raise TypeError(f"{module.__name__} must define GREEDY, as the protocol GreedyPolicy says")
+
+
+@cache
+def planner_policy(game: Game) -> PlannerPolicy | None:
+    """The module with the planner of a game, or None if the game has none."""
+    module = load_part(game, "planner")
+    if module is None or isinstance(module, PlannerPolicy):
+        return module
+    if module.__name__ == game.home:
+        return None
+    raise TypeError(f"{module.__name__} must define PLANNER, as the protocol PlannerPolicy says")
 
 
 @cache

@@ -11,21 +11,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, RandomPolicy
 from fivedice.agents.policies.extras import import_optional
-from fivedice.agents.policies.files import no_checkpoint
+from fivedice.agents.policies.files import no_checkpoint, readable
 from fivedice.agents.policies.rollout import AIMS, GAMES, POINTS, RolloutPolicy
 from fivedice.envs.core.plugins import first_line, import_attribute, is_source, reason_of
 from fivedice.envs.core.view import Policy, View
 
 __all__ = ["NAMES", "Policy", "View", "load", "load_all"]
 
-NAMES = ("random", "greedy", "optimal", "rollout")
+NAMES = ("random", "greedy", "planner", "optimal", "rollout")
 ROLLOUT = "rollout"
 
 
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
-    """A policy: ``"random"``, ``"greedy"``, ``"optimal"``, ``"rollout"``, a file, or ``"module:attribute"``.
+    """A policy: one of ours by its name (``"random"``, ``"greedy"``, …), a file, or one of your own.
+
+    The names are ``"random"``, ``"greedy"``, ``"planner"``, ``"optimal"`` and ``"rollout"``.
 
     A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
     optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
@@ -47,6 +49,8 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         return RandomPolicy()
     if name == "greedy":
         return GREEDY
+    if name == "planner":
+        return PLANNER
     if name == "optimal":
         return OPTIMAL
     if isinstance(name, str) and name.split(":")[0] == ROLLOUT:
@@ -122,7 +126,7 @@ def load_all(names: Sequence[str], *, deterministic: bool = True) -> dict[str, P
     """
     policies = [load(name, deterministic=deterministic) for name in names]
     short = [policy.name for policy in policies]
-    labels = [name if short.count(own) > 1 else own for name, own in zip(names, short, strict=True)]
+    labels = [readable(name) if short.count(own) > 1 else own for name, own in zip(names, short, strict=True)]
     for place, label in enumerate(labels):
         if label in labels[:place]:
             raise ValueError(f"{label!r} is listed twice; list each policy once")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, ScoreSheet, score_sheet_of
-from fivedice.agents.evaluation.match import Estimate, evaluate
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import evaluate
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, baseline_names, optimum
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.files import write_text, write_whole
@@ -81,10 +82,7 @@ def _summary(run: Run) -> str:
 
 
 def _result(run: Run, baselines: Mapping[str, Estimate], best: float | None, games: int) -> str:
-    figures = {
-        name: Estimate(said["mean"], said["half_width"], said["deals"])
-        for name, said in run.card.get("evaluation", {}).items()
-    }
+    figures = {name: Estimate.from_dict(said) for name, said in run.card.get("evaluation", {}).items()}
     points = {"best checkpoint": figures["score"]} if "score" in figures else {}
     points |= dict(sorted(baselines.items(), key=lambda item: -item[1].mean))
     rows = [[name, figure(estimate), _of_optimum(estimate, best)] for name, estimate in points.items()]
@@ -146,7 +144,7 @@ def _wins(run: Run, out: Path) -> str:
     known = {
         tag.partition("_vs_")[2]: _opponent(tag)
         for tag in run.scalars
-        if tag.startswith((EVALUATION, TRAINING)) and not _is_width(tag)
+        if tag.startswith((EVALUATION, TRAINING)) and not _is_end(tag)
     }
     lines = []
     for colour, (name, opponent) in enumerate(known.items()):
@@ -299,16 +297,24 @@ def _settings(run: Run) -> str:
 def _line(run: Run, tag: str, name: str, colour: int, *, scale: float = 1.0) -> Line | None:
     if tag not in run.scalars:
         return None
-    points, widths = run.scalars[tag] * [1, scale], run.scalars.get(f"{tag}_half_width")
-    half = None
-    if widths is not None:
-        at = dict(widths.tolist())
-        half = np.array([scale * at.get(step, np.nan) for step in points[:, 0]])
-    return Line(name, points, colour=colour, half_widths=half)
+    points = run.scalars[tag]
+    steps, means = points.T
+    half_widths = _at(run, f"{tag}_half_width", steps)  # version 0.1 has logged this in place of the ends
+    low, high = _at(run, f"{tag}_low", steps), _at(run, f"{tag}_high", steps)
+    low = np.where(np.isnan(low), means - half_widths, low)
+    high = np.where(np.isnan(high), means + half_widths, high)
+    ends = None if np.isnan(low).all() else scale * np.stack([low, high])
+    return Line(name, points * [1, scale], colour=colour, ends=ends)
 
 
-def _is_width(tag: str) -> bool:
-    return tag.endswith("_half_width")
+def _at(run: Run, tag: str, steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values of a scalar at these steps, NaN where it is missing."""
+    logged = dict(run.scalars[tag].tolist()) if tag in run.scalars else {}
+    return np.array([logged.get(step, np.nan) for step in steps])
+
+
+def _is_end(tag: str) -> bool:
+    return tag.endswith(("_half_width", "_low", "_high"))
 
 
 def _smooth(points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -78,6 +78,8 @@ class SeatVecEnv(VecEnv):
     Attributes:
         margin_coef: extra reward (shaping): this much per point gained on the others' mean score (per own point with
             one player). It is 0.0 at the start and may be changed between steps.
+        first_game: row i plays the game ``first_game + i`` of the seed. It is 0 at the start and may be changed before
+            `reset`.
         returns: float64 (N,), the sum of the rewards in each running game.
         lengths: int64 (N,), the number of steps in each running game.
 
@@ -139,6 +141,7 @@ class SeatVecEnv(VecEnv):
                 "leave out one of them"
             )
         self.margin_coef = 0.0
+        self.first_game = 0
         self.render_mode = render_mode
         if render_mode == "rgb_array":
             require_rasteriser()
@@ -157,7 +160,7 @@ class SeatVecEnv(VecEnv):
         self.margins = np.zeros(num_envs)  # the lead up to which `margin_coef` has been paid
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seed of the games that the next `reset` starts. Row i starts with game i of this seed.
+        """Set the seed of the games that the next `reset` starts. Row i starts with game ``first_game + i`` of it.
 
         Args:
             seed: the seed, or None to continue with the next games of the current seed.
@@ -174,7 +177,7 @@ class SeatVecEnv(VecEnv):
         Returns:
             float32 (N, size), the learner's first observation in each game.
         """
-        self.table.reset(self._seed)
+        self.table.reset(self._seed, first_game=self.first_game)
         self._seed = None
         self.returns[:] = 0.0
         self.lengths[:] = 0

@@ -204,16 +204,16 @@ class Table:
         self.owed = np.zeros(num_games)
         self.last_step: tuple[Any, int] | None = None
 
-    def reset(self, seed: int | None = None, script: Sequence[int] = ()) -> None:
+    def reset(self, seed: int | None = None, script: Sequence[int] = (), first_game: int = 0) -> None:
         """Start a new game in every row, and play up to the learner's first decision.
 
         Args:
-            seed, script: as for `Batch.reset`.
+            seed, script, first_game: as for `Batch.reset`.
 
         Raises:
             ValueError: the seed or a face is out of range.
         """
-        self.batch.reset(seed, script=script)
+        self.batch.reset(seed, first_game=first_game, script=script)
         self._sit_down(self.batch.all_rows)
 
     def restart(self, rows: Rows) -> None:

@@ -70,6 +70,9 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
     Args:
         env: an environment with ``illegal_action="raise"``.
 
+    Attributes:
+        actions: the actions of the game since the last `reset`.
+
     Raises:
         ValueError: ``env`` has ``illegal_action="terminate"``.
     """
@@ -79,6 +82,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
             raise ValueError("a transcript cannot hold illegal actions; use illegal_action='raise'")
         super().__init__(env)
         self._lines: list[str] = []
+        self.actions: list[int] = []
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game and a new transcript. Arguments and errors are those of `DiceEnv.reset`.
@@ -89,7 +93,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         env, options = self.env, dict(options or {})
         env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * ROOM]})
         start = env.get_state()
-        self._lines = []
+        self._lines, self.actions = [], []
         self._record_throws(None, 0, start)
 
     def step(self, action: int | None) -> None:
@@ -106,6 +110,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         env.step(action)
         after = env.get_state()
         assert action is not None
+        self.actions.append(int(action))
         self._lines.append(describe_action(env, before, agent, int(action)))
         self._record_throws(agent, int(before.stream["scripted"][0]), after)
         if _is_over(env, agent):

@@ -30,7 +30,8 @@ ORDER = (
     ("agents/evaluation",),
     ("agents/games", "agents/training"),
     ("agents/games/[game]",),
-    ("agents/reports",),
+    ("agents/play", "agents/reports"),
+    ("agents/web",),
     ("agents/cli",),
 )
 # What points upwards all the same: modules that are found by name, each in one file.

@@ -10,6 +10,7 @@ import io
 import json
 import re
 import runpy
+import socket
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,10 +32,12 @@ from fivedice.agents.cli import run as run_command
 from fivedice.agents.cli import terminal
 from fivedice.agents.evaluation import ranking, recording, schedule, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
-from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
+from fivedice.agents.play.session import PlaySession
 from fivedice.agents.policies import checkpoint, onnx_file
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
@@ -47,6 +50,8 @@ from fivedice.agents.training import folder as folder_of_runs
 from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
 from fivedice.agents.training.run import Progress
+from fivedice.agents.web import app as web_app
+from fivedice.agents.web import server as web_server
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.api.transcript import parse
 from fivedice.envs.core.batch import Batch
@@ -194,6 +199,13 @@ def described(value: Any) -> Any:
         return "the console"
     if isinstance(value, Game):
         return value.name
+    if isinstance(value, PlaySession):
+        return {
+            "game": value.game.name,
+            "seats": [seat.name for seat in value.seats],
+            "seed": value.seed,
+            "options": described(value.options),
+        }
     if isinstance(value, np.void):  # options
         return {name: value[name].tolist() for name in value.dtype.names or ()}
     if isinstance(value, CheckpointPolicy):
@@ -235,7 +247,12 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
         (tournament_page, "tournament_tables", "the tables"),
         (tournament_page, "write_results", [Path("standings.csv")]),
     ],
-    "play": [(terminal, "find_adviser", "the adviser"), (terminal, "play_game", None)],
+    "play": [
+        (terminal, "find_adviser", "the adviser"),
+        (terminal, "play_game", None),
+        (web_server, "serve", None),
+    ],
+    "serve": [(web_server, "serve", None)],
     "replay": [
         (cli.replay, "find_adviser", "the adviser"),
         (cli.replay, "film_of_transcript", "the film"),
@@ -368,6 +385,17 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
             "show_film.seconds": 1.0,
         },
     ),
+    "serve": (
+        "",
+        {
+            "serve.say": "a function",
+            "serve.session": None,
+            "serve.port": 0,
+            "serve.folder": Path("saved-games"),
+            "serve.runs": Path("runs"),
+            "serve.open_browser": True,
+        },
+    ),
     "solve": ("", {"value_in_words.game": "yum", "value_in_words.options": YUM_OPTIONS}),
     "exploit": (
         "greedy",
@@ -397,6 +425,9 @@ class Arrives:
     instead: bool = False
 
 
+GONE = "what is not called"  # a change that takes something off the plain command line
+
+
 def added(parameter: str, words: str, **changes: Any) -> Arrives:
     return Arrives(parameter, words, {name.replace("__", "."): value for name, value in changes.items()})
 
@@ -417,6 +448,15 @@ JR_ADVISED: dict[str, Any] = {
     "find_adviser__num_players": 1,
     "find_adviser__options": {"must_score_most": True, "tie_break": "roll"},
     "film_of_transcript__adviser": "the adviser",
+}
+IN_BROWSER: dict[str, Any] = {
+    **dict.fromkeys((f"play_game__{name}" for name in inspect.signature(terminal.play_game).parameters), GONE),
+    "serve__say": "a function",
+    "serve__session": {"game": "yum", "seats": ["person", "greedy"], "seed": 4, "options": YUM_OPTIONS},
+    "serve__port": 0,
+    "serve__folder": Path("saved-games"),
+    "serve__runs": Path("runs"),
+    "serve__open_browser": True,
 }
 TABLE_OF_FILE = {"high_low": "either", "crossed_high": "blocks_low", "five_alike_full_house": False, "zeros": "free"}
 ARRIVES: dict[str, list[Arrives]] = {
@@ -654,6 +694,30 @@ ARRIVES: dict[str, list[Arrives]] = {
             play_game__adviser="the adviser",
         ),
         added("options", "--options.zeros free", play_game__options={"zeros": "free"}),
+        instead("browser", "--browser --seed 4", **IN_BROWSER),
+        instead(
+            "browser",  # with what else is asked for
+            "yahtzee_jr --browser --seed 5 --seat 1 --num-players 3 --opponents random greedy "
+            "--options.tie_break share",
+            **IN_BROWSER
+            | {
+                "serve__session": {
+                    "game": "yahtzee_jr",
+                    "seats": ["greedy", "person", "random"],
+                    "seed": 5,
+                    "options": {"num_players": 3, "must_score_most": 1, "tie_break": 1},
+                }
+            },
+        ),
+        instead("port", "--browser --seed 4 --port 8123", **IN_BROWSER | {"serve__port": 8123}),
+        instead("saved", "--browser --seed 4 --saved a/b", **IN_BROWSER | {"serve__folder": Path("a/b")}),
+        instead("open_browser", "--browser --seed 4 --no-open", **IN_BROWSER | {"serve__open_browser": False}),
+    ],
+    "serve": [
+        added("port", "--port 8123", serve__port=8123),
+        added("saved", "--saved a/b", serve__folder=Path("a/b")),
+        added("runs", "--runs a/b", serve__runs=Path("a/b")),
+        added("open_browser", "--no-open", serve__open_browser=False),
     ],
     "solve": [
         added(
@@ -734,7 +798,8 @@ def test_parameter__changes_what_it_should_below_and_only_that(
 ) -> None:
     words, expected = PLAIN[command]
     told = what_arrives(monkeypatch, run, files, command, case.words if case.instead else f"{words} {case.words}")
-    assert told == with_files(expected | case.changes, files)
+    changed = {name: value for name, value in (expected | case.changes).items() if value is not GONE}
+    assert told == with_files(changed, files)
     assert told != with_files(expected, files)
 
 
@@ -830,6 +895,7 @@ SETTINGS: dict[str, Setting] = {
     "final_games": of(109, 110),
     "seed": of(0, 21),
     "device": of("cuda", "mps"),
+    "workers": of(2, 3),
     "torch_threads": of(0, 8),
     "runs": Setting("else/where", Path("else/where"), "here", Path("here")),
     "name": of("one", "two"),
@@ -940,6 +1006,8 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "play yum --num-players": ("1", "0"),
     "play yum --seat": ("0", "-1"),
     "play yum --seed": ("0", "-1"),
+    "play yum --port": ("0 65535", "-1 65536"),
+    "serve --port": ("0 65535", "-1 65536"),
     "solve yum --num-players": ("1", "0"),
     "record yum random --games": ("1", "0"),
     "record yum random --num-players": ("1", "0"),
@@ -977,6 +1045,7 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "train --final-games": ("1", "0"),
     "train --seed": (f"0 {2**31}", f"-1 {2**31 + 1}"),
     "train --torch-threads": ("0", "-1"),
+    "train --workers": ("1 1024", "0 1025"),
     "train --opponents.floor": ("0 1", "-0.001 1.001"),
 } | {f"train --opponents.{kind.name}": ("0 100", "-0.001") for kind in fields(Mix) if kind.name != "floor"}
 
@@ -1274,9 +1343,9 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %"]
     said, _ = shown(ADJUSTED, CONTENDERS)
     points, wins = said.split("Win rate")
-    # 6 deals make 1.5, so 0.1 takes 225 times as many; 12 games are 6 deals.
-    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "2,700", "300"]
-    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "6,100", "75"]
+    # 12 games are 6 deals. They make 1.5 with Student's 2.571 in place of 1.960; 0.1 takes 131 times as many.
+    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "1,600", "170"]
+    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "3,500", "44"]
     assert cells(wins, "one") == ["one", "two", "62.5 ± 1.2 %", "75.0 ± 2.0 %"]
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %", "25.0 ± 1.0 %"]
 
@@ -2069,6 +2138,56 @@ def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View]
     exact = importlib.import_module(f"fivedice.agents.games.{game.name}.exact")
     solved = exact.solve(game.make_options(2, options))
     return solved.action_values  # type: ignore[no-any-return]
+
+
+@shows("play", "browser", "port", "saved", "open_browser")
+@shows("serve", "port", "saved", "runs", "open_browser")
+@pytest.mark.parametrize("command", [("serve",), ("play", "yum", "--browser")])
+def test_browser__the_address_and_the_folder_are_printed(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    opened: list[str] = []
+    made: list[tuple[Path, Path]] = []
+
+    class Server:
+        def __init__(self, config: Any) -> None:
+            self.config = config
+
+        def run(self, sockets: list[socket.socket]) -> None:
+            assert [one.getsockname() for one in sockets] == [("127.0.0.1", port)]
+
+    class Games(web_app.Games):
+        def __init__(self, folder: Path, runs: Path) -> None:
+            made.append((folder, runs))
+            super().__init__(folder, runs)
+
+    monkeypatch.setattr(web_server.uvicorn, "Server", Server)
+    monkeypatch.setattr(web_server, "Games", Games)
+    monkeypatch.setattr(web_server.webbrowser, "open", opened.append)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    said = run(*command, "--port", port, "--saved", "here")
+    (address,) = opened
+    page = "/" if command == ("serve",) else r"/game/[\w-]+"
+    assert re.fullmatch(rf"http://127\.0\.0\.1:{port}{page}\?token=[\w-]{{32}}", address)
+    assert f"browser of this computer: {address}\n" in said
+    assert f"Saved games: {tmp_path / 'here'}\n" in said
+    runs = ("--runs", "there") if command == ("serve",) else ()
+    other = run(*command, "--port", port, "--no-open", *runs)
+    assert opened == [address]
+    assert address not in other  # another token
+    assert [folder for folder, _ in made] == [Path("here"), Path("saved-games")]
+    assert made[1][1] == Path("there" if runs else "runs")
+
+
+def test_browser__a_port_in_use_is_refused(tried: Tried) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = int(taken.getsockname()[1])
+        status, _, complained = tried("serve", "--port", port)
+    assert (status, complained.startswith(f"fivedice: --port {port} cannot be used: ")) == (2, True)
 
 
 @shows("play", "game", "opponents", "num_players", "seat", "seed", "advice", "adviser", "options")

@@ -91,9 +91,7 @@ def test_imported_policy__that_cannot_be_used_is_refused_in_one_sentence(name: s
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "name", ["own_policies", "own_policies:", ":First", "own policies:First", "own_policies:First()"]
-)
+@pytest.mark.parametrize("name", ["own_policies", "own_policies:", ":First", "own policies:First", "own_policies:F()"])
 def test_other_names__import_nothing(name: str) -> None:
     with pytest.raises(ValueError, match="is not a policy"):
         load(name)
@@ -101,7 +99,7 @@ def test_other_names__import_nothing(name: str) -> None:
 
 
 def test_checkpoint_file__with_a_colon_in_its_name_is_a_file(folder: Path) -> None:
-    with pytest.raises(ValueError, match="own_policies:First.safetensors does not exist"):
+    with pytest.raises(ValueError, match=r"own_policies:First\.safetensors does not exist"):
         load("own_policies:First.safetensors")
     assert "own_policies" not in sys.modules
 

@@ -337,6 +337,35 @@ def test_drawings__of_different_positions_differ(table: int) -> None:
         assert seen.setdefault(svg, state.tobytes()) == state.tobytes()
 
 
+def test_action_regions__are_where_a_player_would_put_a_finger() -> None:
+    def regions(name: str, action: int, **fields: Any) -> tuple[str, ...]:
+        game = load_game(name)
+        batch = Batch(game, 1)
+        batch.reset(1)
+        for field, value in fields.items():
+            batch.states[field] = value
+        assert game.action_regions is not None
+        return game.action_regions(batch.states[0], batch.options, action)
+
+    assert regions("yum", 0b10101) == ("die-1", "die-3", "die-5")
+    assert regions("yum", 0) == ()
+    assert regions("yum", yum.FILL + yum.HIGH_STRAIGHT, player=1) == ("box-1-high-straight",)
+    place = yahtzee_jr.PLACE + 4
+    assert regions("yahtzee_jr", 0b00010) == ("die-2",)
+    assert regions("yahtzee_jr", place, dice=[1, 5, 5, 5, 6], tokens=-1) == ("cell-goofy-4",)
+    assert regions("yahtzee_jr", place, dice=[1, 1, 2, 3, 4], tokens=-1) == ("cell-goofy-0",)
+    pawns = [5, 4, 8, 12]
+    assert regions("showdown_yahtzee", 0b11000) == ("die-4", "die-5")
+    assert regions("showdown_yahtzee", showdown_yahtzee.CLAIM + 8) == ("card-full-house",)
+    assert regions("showdown_yahtzee", showdown_yahtzee.TARGET + 11) == ("space-15",)
+    assert regions("showdown_yahtzee", showdown_yahtzee.STAY, player=0, pawns=pawns) == ("space-5",)
+    assert regions("showdown_yahtzee", showdown_yahtzee.MOVE_ON, player=1, pawns=pawns) == ("pawn-1",)
+    assert regions("set_cubed", 2 * 121 + 12) == ("die-3", "cell-B2")
+    assert regions("set_cubed", 5 * 121 + 1) == ("face-2RO",)
+    assert regions("set_cubed", 5 * 121 + 27 + 0b00011) == ("die-1", "die-2")
+    assert regions("set_cubed", 5 * 121 + 27 + 32) == ("button-end",)
+
+
 # Marks
 
 
