@@ -15,7 +15,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # PettingZoo's tests import a game of its own the old way
     from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
     from pettingzoo.test.performance_benchmark import time as benchmark_time
-    from pettingzoo.test.state_test import test_state, test_state_space
+    from pettingzoo.test.state_test import test_state as check_state
+    from pettingzoo.test.state_test import test_state_space as check_state_space
 
 from fivedice.envs import GAMES, load_game, yum_v0
 from fivedice.envs.api.aec import DiceEnv
@@ -76,9 +77,9 @@ def test_pettingzoo__state(name: str) -> None:
     env = DiceEnv(load_game(name), illegal_action="terminate")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        test_state_space(env)
+        check_state_space(env)
         for seed in range(5):
-            test_state(env, 20, seed)
+            check_state(env, 20, seed)
 
 
 def test_pettingzoo__benchmark(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
