@@ -562,7 +562,8 @@ def _() -> None:
 @case("__init__.mask_in")
 def _() -> None:
     """The same arrays, in another place; an info that the caller keeps does not change."""
-    usual, env = started(), started(mask_in="info", illegal_action="terminate")
+    usual = started(zeros="free")
+    env = started(zeros="free", mask_in="info", illegal_action="terminate")
     assert env.observation_space("player_0") == usual.observation_space("player_0")["observation"]
     for action in (0, ONES, 0):
         for agent in env.possible_agents:
@@ -576,7 +577,7 @@ def _() -> None:
         env.step(action)
         usual.step(action)
         assert kept["action_mask"].tobytes() == before.tobytes()
-    twin = started(mask_in="info")
+    twin = started(zeros="free", mask_in="info")
     twin.set_state(env.get_state())
     assert twin.last()[4]["action_mask"].tobytes() == env.last()[4]["action_mask"].tobytes()
     mover = env.agent_selection
