@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: train test lint docs bench mutants clean help
+.PHONY: train test lint docs bench interop mutants stress clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -14,7 +14,7 @@ train: $(INSTALLED)  ## train PPO on Yum for about three minutes and show how it
 	$(BIN)/python train.py --config configs/yum.toml
 
 test: $(INSTALLED) lint  ## the whole test suite, with the linters
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs
 
 lint: $(INSTALLED)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -33,8 +33,31 @@ bench: $(INSTALLED)  ## the speed ratios of benchmarks/ (installs their peers fi
 	$(BIN)/pip install -qq --disable-pip-version-check -r requirements-bench.txt
 	$(BIN)/python -m benchmarks
 
+# Each program of examples/ runs in the environment that its first word names: their versions exclude each other.
+PROGRAMS := $(basename $(notdir $(wildcard examples/*.py)))
+FRAMEWORK = $(firstword $(subst _, ,$*))
+
+interop: $(PROGRAMS:%=interop-%)  ## run the programs of examples/ (installs their frameworks, several GB)
+
+interop-%: examples/%.py
+	$(MAKE) build/interop/$(FRAMEWORK)/.installed
+	cd build/interop && $(FRAMEWORK)/bin/python ../../$<
+
+build/interop/%/.installed: examples/requirements/%.txt pyproject.toml setup.py
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install -qq --disable-pip-version-check -r $<
+	$(@D)/bin/pip install -qq --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.PRECIOUS: build/interop/%/.installed
+
 mutants: $(INSTALLED)  ## plant the faults of tests/mutants one by one: do the tests notice? (an hour or more)
 	$(BIN)/python tests/mutants/plant.py
+
+stress: $(INSTALLED)  ## random decisions, malformed files and killed processes in large numbers (hours; see docs/reliability.md)
+	$(BIN)/python tests/stress/decisions.py
+	$(BIN)/python tests/stress/fuzz.py
+	$(BIN)/python tests/stress/kill.py
 
 clean:  ## remove what the other commands made, except runs/
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,7 +1,9 @@
 """Policies, checkpoints, training, evaluation, and the command line.
 
 The names below are public; modules and all other names may change without notice. Except for `load` they are imported
-when they are used: `train` and `SeatVecEnv` need torch and Stable-Baselines3 (``pip install "fivedice[train]"``).
+when they are used. `train` and `SeatVecEnv` need torch and Stable-Baselines3 (``pip install "fivedice[train]"``),
+`from_torch` needs torch, `export_onnx` needs onnx and ONNX Runtime (``fivedice[onnx]``), and `record` needs Minari
+(``fivedice[data]``).
 """
 
 if __name__ != "fivedice.agents":
@@ -9,14 +11,16 @@ if __name__ != "fivedice.agents":
         "import this package as 'fivedice.agents', after 'pip install -e .'; 'agents' is only the folder's name"
     )
 
-import importlib
 from typing import TYPE_CHECKING
 
+from fivedice.agents.policies.extras import import_optional
 from fivedice.agents.policies.registry import load
 
 if TYPE_CHECKING:
     from fivedice.agents.evaluation.match import evaluate
+    from fivedice.agents.evaluation.recording import record
     from fivedice.agents.policies.checkpoint import save_checkpoint
+    from fivedice.agents.policies.onnx_file import export_onnx
     from fivedice.agents.policies.protocols import (
         BoundToGame,
         ChecksGame,
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
         Policy,
     )
     from fivedice.agents.training.config import TrainConfig
+    from fivedice.agents.training.from_torch import from_torch
     from fivedice.agents.training.run import train
     from fivedice.agents.training.vec_env import SeatVecEnv
 
@@ -35,6 +40,9 @@ LAZY = {
     "SeatVecEnv": "fivedice.agents.training.vec_env",
     "TrainConfig": "fivedice.agents.training.config",
     "evaluate": "fivedice.agents.evaluation.match",
+    "export_onnx": "fivedice.agents.policies.onnx_file",
+    "from_torch": "fivedice.agents.training.from_torch",
+    "record": "fivedice.agents.evaluation.recording",
     "save_checkpoint": "fivedice.agents.policies.checkpoint",
     "train": "fivedice.agents.training.run",
 }
@@ -49,7 +57,10 @@ __all__ = [
     "SeatVecEnv",
     "TrainConfig",
     "evaluate",
+    "export_onnx",
+    "from_torch",
     "load",
+    "record",
     "save_checkpoint",
     "train",
 ]
@@ -58,7 +69,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(LAZY[name]), name)
+    return getattr(import_optional(LAZY[name]), name)
 
 
 def __dir__() -> list[str]:

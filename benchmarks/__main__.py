@@ -16,6 +16,9 @@ BENCHMARKS = {
     "pgx": "batched Yum against Pgx tic_tac_toe and backgammon, on all cores, decisions/s",
     "aec": "loop over an AEC env() against PettingZoo's tictactoe, time per step",
     "training": "training against the method of PettingZoo's tutorial, learner's decisions/s",
+    "pictures": 'a frame of render_mode="rgb_array" of every game, milliseconds',
+    "workers": "training with two workers against one, learner's decisions/s",
+    "look_ahead": "greedy play and the planner of SET Cubed, processor time for a decision",
     "cold_start": "import and first step in a new process, seconds",
 }
 

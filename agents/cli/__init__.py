@@ -1,9 +1,24 @@
-"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | …``.
+"""The command line: ``fivedice list | info | train | report | evaluate | tournament | play | watch | …``.
 
 Each command is one file of this package. Importing the file adds the command to `app`.
 """
 
-from fivedice.agents.cli import evaluate, exploit, info, list, play, report, solve, tournament, train
+from fivedice.agents.cli import (
+    evaluate,
+    exploit,
+    export,
+    info,
+    list,
+    play,
+    record,
+    replay,
+    report,
+    serve,
+    solve,
+    tournament,
+    train,
+    watch,
+)
 from fivedice.agents.cli.app import app, console, main
 
 __all__ = [
@@ -11,12 +26,17 @@ __all__ = [
     "console",
     "evaluate",
     "exploit",
+    "export",
     "info",
     "list",
     "main",
     "play",
+    "record",
+    "replay",
     "report",
+    "serve",
     "solve",
     "tournament",
     "train",
+    "watch",
 ]

@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -11,22 +12,26 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
 from cyclopts.argument import ArgumentCollection
 from cyclopts.config import Dict
 from rich.console import Console
 
 from fivedice.agents.policies.checkpoint import RENAMED
+from fivedice.agents.policies.extras import extra_of
 from fivedice.agents.policies.protocols import BoundToGame, Policy
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig, whole
+from fivedice.envs.core.kernel_error import KernelError
 from fivedice.envs.core.option import Value, written
 from fivedice.envs.core.spec import Game, Options, unknown_name
 
+_from_files: dict[str, str] = {}  # names and values of settings that come from files, with the paths of these
 console = Console(markup=False, emoji=False)  # names of files may look like markup
 
 
 def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Read settings that the command line does not give from the files that it names, first --config, then --resume."""
+    _from_files.clear()
     for option, file_of in (("--config", config_path), ("--resume", lambda folder: Path(folder) / CONFIG)):
         argument = arguments.get(option, None)
         if argument is not None and argument.tokens:
@@ -42,6 +47,11 @@ def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentColle
             Dict(read_settings(path), use_commands_as_keys=False, source=str(path))(called, commands, arguments)
             known = [token.keys for token in given]
             options.tokens = [*given, *(token for token in options.tokens if token.keys not in known)]
+    for argument in arguments:
+        for token in argument.tokens:
+            if token.source != "cli":
+                name = token.keys[-1] if token.keys else argument.name.lstrip("-").rpartition(".")[2]
+                _from_files.update(dict.fromkeys((name.replace("-", "_"), token.value), token.source))
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -52,7 +62,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     """
     try:
         settings: dict[str, Any] = (json.loads if path.suffix == ".json" else tomllib.loads)(path.read_text("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(settings, dict):
         raise ValueError(f"{path}: expected settings by name, found {settings!r}")
@@ -109,6 +119,11 @@ def table_in_words(game: Game, options: Options) -> str:
     return f"{game.title}, {num_players} {'player' if num_players == 1 else 'players'} ({chosen})"
 
 
+def say(line: str) -> None:
+    """Print one line that is not wrapped, such as an address."""
+    console.print(line, highlight=False, soft_wrap=True)
+
+
 def needs_module(name: str, extra: str) -> None:
     """Raise a ValueError if the package `name`, which `extra` installs, is missing: before a command starts to work."""
     if importlib.util.find_spec(name) is None:
@@ -137,20 +152,40 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ± must not stop a training run
     try:
-        app(sys.argv[1:])
+        app(sys.argv[1:], exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        _complain(f"fivedice: {sentence_of(error)}")
+        sys.exit(2)
     except OSError as error:
         where = f"{error.filename} cannot be used: " if error.filename else ""
         _complain(f"fivedice: {where}{error.strerror or error}")
         sys.exit(2)
-    except (ValueError, MemoryError) as error:
-        _complain(f"fivedice: {error}")
+    except (ValueError, MemoryError, KernelError) as error:
+        _complain(f"fivedice: {_file_of(str(error))}{error}")
         sys.exit(2)
     except ModuleNotFoundError as error:
-        extra = "plot" if error.name == "matplotlib" else "train"
+        extra = extra_of(error.name) or "train"
         _complain(f"fivedice: this command needs {error.name}; install it by: pip install 'fivedice[{extra}]'")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def sentence_of(error: CycloptsError) -> str:
+    """An error in the words of the command line, in one sentence."""
+    argument = error.argument
+    if isinstance(error, MissingArgumentError) and argument is not None and argument.index is not None:
+        command = " ".join(("fivedice", *(error.command_chain or ())))
+        return f"{argument.name.lstrip('-').upper()} is missing; see {command} --help"
+    said = " ".join(str(error).split()).rstrip(".")
+    return re.sub("^(Command|Invalid|Missing|Parameter|Unknown|Unused)", lambda word: word[0].lower(), said)
+
+
+def _file_of(message: str) -> str:
+    """The file of the setting that a message begins with, as ``"FILE: "``; empty if it is not from a file."""
+    begins = re.match(r"(?:opponents\.)?(\w+)=|'(.*?)' is not", message)
+    path = _from_files.get((begins[1] or begins[2]).replace("-", "_")) if begins else None
+    return f"{path}: " if path else ""
 
 
 def _complain(sentence: str) -> None:

@@ -30,8 +30,8 @@ def evaluate_policies(
     game
         The game, for example yum; see `fivedice list`.
     policies
-        Any of random, greedy, optimal, rollout (or rollout:BASE:GAMES) and checkpoint files. One policy shows its
-        points; two or more also play against each other.
+        Any of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files, and policies of your
+        own as module:attribute. One policy shows its points; two or more also play against each other.
     games
         Number of games of each pairing. Each dice seed is played once from every seat.
     num_players
@@ -49,7 +49,9 @@ def evaluate_policies(
     """
     spec = load_game(game)
     if not policies:
-        raise ValueError("no policy given; name at least one of random, greedy, optimal, rollout or a checkpoint file")
+        raise ValueError(
+            "no policy given; name at least one of random, greedy, planner, optimal, rollout or a checkpoint file"
+        )
     contenders = load_all(policies, deterministic=deterministic)
     num_players, chosen = game_setup(spec, contenders.values(), num_players, options)
     show_evaluation(

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fivedice.agents.cli.app import app, console
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.policies.registry import load
 from fivedice.envs.core.option import written
 
@@ -40,6 +41,12 @@ def _plain(text: str) -> Text:
 
 def _card_value(item: Any) -> str:
     figures = [item.get("mean"), item.get("half_width")] if isinstance(item, dict) else [None]
-    if all(isinstance(figure, float) for figure in figures):
-        return f"{item['mean']:.4g} ± {item['half_width']:.2g} (95 % interval, {item.get('deals')} deals)"
-    return str(item)
+    if not all(isinstance(figure, float) for figure in figures):
+        return str(item)
+    try:
+        estimate = Estimate.from_dict(item)
+    except (KeyError, TypeError, ValueError, OverflowError):  # a card may hold anything
+        return str(item)
+    if estimate.is_symmetric:
+        return f"{estimate.mean:.4g} ± {estimate.half_width:.2g} (95 % interval, {estimate.count} deals)"
+    return f"{estimate.mean:.4g} (95 % interval {estimate.low:.4g} to {estimate.high:.4g}, {estimate.count} deals)"

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fivedice.agents.cli.app import app, console, needs_module
-from fivedice.agents.policies.files import refuse_file
+from fivedice.agents.policies.files import check_writable, refuse_file
 from fivedice.agents.training.config import whole
 
 
@@ -24,10 +24,11 @@ def report_run(run: Path, *, out: Path | None = None, games: Annotated[int, whol
     for name, extra in (("matplotlib", "plot"), ("tensorboard", "train")):
         needs_module(name, extra)
     from fivedice.agents.reports.run_data import read_run
-    from fivedice.agents.reports.run_page import write_report
+    from fivedice.agents.reports.run_page import PAGE, write_report
 
     training_run = read_run(run)
     folder = run / "report" if out is None else out
     refuse_file(folder, "the report")
+    check_writable(folder / PAGE)
     for path in write_report(training_run, folder, games=games):
         console.print(path, highlight=False, soft_wrap=True)

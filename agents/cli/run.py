@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from fivedice.agents.policies.baselines import baseline_names
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.evaluation import show_evaluation
 from fivedice.agents.reports.tables import figure
@@ -37,7 +38,7 @@ def show_standings(training: Training, console: Console) -> None:
     """Play the best checkpoint against the baselines, with a seed of its own, and print the table."""
     config = training.config
     contenders: dict[str, Policy] = {"best": load(training.folder / "best.safetensors")}
-    contenders |= {name: load(name) for name in ("greedy", "random")}
+    contenders |= {name: load(name) for name in baseline_names(training.game)}
     show_evaluation(
         console,
         training.game,
@@ -75,7 +76,10 @@ class Bar:
         """Print which run it is."""
         players = f"{training.num_players} player{'s' * (training.num_players > 1)}"
         reward = training.env.table.batch.reward
-        self._console.print(f"{training.game.title}, {players}, reward {reward}: {training.folder}", soft_wrap=True)
+        size = training.group.size
+        workers = f", {size} workers" if size > 1 else ""
+        said = f"{training.game.title}, {players}, reward {reward}{workers}: {training.folder}"
+        self._console.print(said, soft_wrap=True)
 
     def updated(self, update: Update) -> None:
         """Show an update in the bar, and print its evaluation."""
@@ -86,7 +90,7 @@ class Bar:
                 f"{name.removeprefix('eval/').removeprefix('win_rate_')} {figure(value, percent='win' in name)}"
                 for name, value in update.evaluation.items()
             )
-            self._console.print(f"{update.steps:>11,}  {figures}  ({speed})", highlight=False)
+            self._console.print(f"{update.steps:>11,}  {figures}  ({speed})", highlight=False, soft_wrap=True)
             if update.forgot:
                 against = ", ".join(update.forgot)
                 self._console.print(f"{'':>11}  not taken as the best: it got worse against {against}", highlight=False)

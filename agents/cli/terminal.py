@@ -9,12 +9,16 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
-from fivedice.agents.policies.baselines import OPTIMAL, is_solved, policy_for, value_in_words
-from fivedice.agents.policies.protocols import ChecksGame, HasActionValues, Policy
-from fivedice.agents.policies.registry import ROLLOUT, load
+from fivedice.agents.play.advice import find_adviser
+from fivedice.agents.play.choices import distinct_choices
+from fivedice.agents.play.seats import seats_around
+from fivedice.agents.play.session import Seat
+from fivedice.agents.policies.protocols import HasActionValues, Policy
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import View
+
+__all__ = ["Person", "Quit", "distinct_choices", "find_adviser", "play_game", "understand"]
 
 HELP = """\
 Type the number of a choice ({}), its words ({}), or a part of the words that no other choice has.
@@ -76,16 +80,6 @@ class Person:
             self._console.print(action, style="yellow", highlight=False, markup=False)
 
 
-def distinct_choices(view: View, row: int) -> dict[int, str]:
-    """The legal actions in words; of equivalent actions, such as keeping one or the other of two fives, the first."""
-    choices: dict[int, str] = {}
-    for action in np.flatnonzero(view.masks[row]).tolist():
-        name = view.game.name_action(view.states[row], view.options, action)
-        if name not in choices.values():
-            choices[action] = name
-    return choices
-
-
 def understand(answer: str, choices: dict[int, str], mask: NDArray[np.int8]) -> int | str:
     """The action that an answer means, or an error message of one sentence."""
     first = next(iter(choices))
@@ -104,26 +98,6 @@ def understand(answer: str, choices: dict[int, str], mask: NDArray[np.int8]) -> 
     if matching:
         return f"{answer!r} could mean {' or '.join(choices[action] for action in matching)}; type more of the words."
     return f"{answer!r} is not a choice; type a number from the list ({first}) or its words ({choices[first]})."
-
-
-def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], name: str | None) -> HasActionValues:
-    """The policy that advises: that of this name; without a name, optimal play if the game is solved, else a rollout.
-
-    Raises:
-        ValueError: the policy of this name has no action values, or cannot play this game or these options.
-    """
-    record = game.make_options(num_players, options)
-    if name is None:
-        name = OPTIMAL.name if is_solved(game, record) else ROLLOUT
-    policy = load(name)
-    if policy is OPTIMAL:
-        value_in_words(game, record)  # raises a ValueError if the game is not solved
-    adviser = policy_for(policy, game)
-    if not isinstance(adviser, HasActionValues):
-        raise ValueError(f"{name!r} has no action values in {game.title}; use 'optimal' or a rollout as adviser")
-    if isinstance(adviser, ChecksGame):
-        adviser.check(game, record)
-    return adviser
 
 
 def play_game(
@@ -152,19 +126,9 @@ def play_game(
     """
     batch = Batch(game, 1, num_players=num_players, **(options or {}))
     players = batch.num_players
-    if not 0 <= seat < players:
-        raise ValueError(f"--seat {seat} does not exist in a game with {players} players; use 0 to {players - 1}")
-    if len(opponents) not in (1, players - 1) and players > 1:
-        others = "is only 1 other seat" if players == 2 else f"are {players - 1} other seats"
-        needed = len(opponents) + 1
-        more = f", or play with --num-players {needed}" if needed <= game.max_players else ""
-        raise ValueError(
-            f"--opponents lists {len(opponents)} policies, but there {others}; list one for all or one for each{more}"
-        )
+    others = [Seat(policy.name, policy) for policy in opponents]
     person = Person(console, adviser)
-    policies: list[Policy] = [person] * players
-    for turn in range(1, players):
-        policies[(seat + turn) % players] = opponents[(turn - 1) % len(opponents)]
+    policies = [one.policy or person for one in seats_around(game, players, seat, others)]
     batch.reset(seed)
     console.print(f"You are player_{seat}.", highlight=False)
     try:

@@ -31,7 +31,8 @@ def play_tournament(
     game
         The game, for example yum; see `fivedice list`.
     policies
-        Two or more of random, greedy, optimal, rollout (or rollout:BASE:GAMES) and checkpoint files.
+        Two or more of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files, and policies
+        of your own as module:attribute.
     games
         Number of games of each combination of policies, rounded up so that all seating orders are equally frequent.
     num_players
@@ -49,7 +50,7 @@ def play_tournament(
     from fivedice.agents.evaluation.schedule import Tournament, contender
     from fivedice.agents.evaluation.tournament import ask_once, play_tournament
     from fivedice.agents.reports.tables import progress_bar
-    from fivedice.agents.reports.tournament_page import PICTURE, tournament_tables, write_results
+    from fivedice.agents.reports.tournament_page import PICTURE, check_results, tournament_tables, write_results
 
     spec = load_game(game)
     needs_module("choix", "arena")
@@ -67,6 +68,7 @@ def play_tournament(
     )
     ask_once(tournament, named)
     folder = Path("tournaments") / f"{spec.name}-{tournament.num_players}-players" if out is None else out
+    check_results(folder)
     with progress_bar(console, "games", tournament.num_games) as advance:
         results = play_tournament(
             tournament,

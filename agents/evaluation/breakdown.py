@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.policies.by_game import load_part
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import View
@@ -74,7 +74,7 @@ def score_sheet_of(game: Game) -> ScoreSheet:
         ValueError: the game has no score breakdown.
     """
     module = load_part(game, "breakdown")
-    if module is None:
+    if module is None or (module.__name__ == game.home and not isinstance(module, HasScoreSheet)):
         raise ValueError(f"{game.title} has no score breakdown")
     if not isinstance(module, HasScoreSheet):
         raise TypeError(f"{module.__name__} must define SCORE_SHEET, as the protocol HasScoreSheet says")

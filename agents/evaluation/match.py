@@ -4,60 +4,31 @@ A *deal* is one dice seed. A match plays each deal once from every seat, so that
 seat. The games of one deal depend on each other, so all of them together are one sample.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations, permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.variance import regrets, without_luck
 from fivedice.agents.policies.protocols import PointValues
+from fivedice.agents.policies.registry import load
+from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.spec import Game
-from fivedice.envs.core.view import Policy, View
+from fivedice.envs.core.view import ChecksGame, Policy, View
 
 LEAST_DEALS = 20  # a regression needs at least this many
 GAMES_AT_ONCE = 4096
-Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution, for 95 % intervals
 
 # A callback for the decisions of a match. Its arguments are the index of the policy that decides, the indices of the
 # games (R,), and the view and the actions (R,) of these R decisions.
 Watch = Callable[[int, NDArray[np.int64], View, NDArray[np.int64]], None]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and half the width of its 95 % interval, which is NaN if there is only one sample."""
-
-    mean: float
-    half_width: float
-    count: int
-
-    @classmethod
-    def of(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """The mean of independent samples (N,)."""
-        count = len(samples)
-        half_width = Z * float(samples.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
-        return cls(float(samples.mean()), half_width, count)
-
-    @classmethod
-    def of_shares(cls, samples: NDArray[np.float64]) -> "Estimate":
-        """The mean of independent samples (N,) between 0 and 1.
-
-        The standard deviation includes two more samples of 0 and two of 1, so that the interval has a width above 0
-        even if all samples are equal (after Agresti and Coull, "Approximate is better than 'exact' for interval
-        estimation of binomial proportions", The American Statistician 52, 1998).
-        """
-        spread = float(np.concatenate([samples, [0.0, 0.0, 1.0, 1.0]]).std(ddof=1))
-        return cls(float(samples.mean()), Z * spread / math.sqrt(len(samples)), len(samples))
-
-    def count_for(self, half_width: float) -> float:
-        """The number of such samples that an interval of this half width needs; NaN if it is unknown."""
-        return self.count * (self.half_width / half_width) ** 2
 
 
 @dataclass(frozen=True)
@@ -201,18 +172,40 @@ class Standing:
     adjusted_points: Estimate | None = None
     adjusted_wins: dict[str, Estimate] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        """All results in one flat dict, a row of a table.
+
+        ``pandas.DataFrame([standing.to_dict() for standing in evaluate(…)])`` is the table.
+
+        Returns:
+            ``"policy"``, ``"games"``, ``"points"``, ``"wins/NAME"`` for each other contender, and, if the game is
+            solved for points, ``"adjusted_points"`` and ``"adjusted_wins/NAME"``. Beside each mean stand half the
+            width of its 95 % interval and its ends: ``"points_half_width"``, ``"points_low"``, ``"points_high"``.
+        """
+        row: dict[str, Any] = {"policy": self.name, "games": self.games}
+        estimates = {"points": self.points}
+        estimates |= {f"wins/{name}": estimate for name, estimate in self.wins.items()}
+        if self.adjusted_points is not None:
+            estimates["adjusted_points"] = self.adjusted_points
+        estimates |= {f"adjusted_wins/{name}": estimate for name, estimate in self.adjusted_wins.items()}
+        for name, estimate in estimates.items():
+            row[name], row[f"{name}_half_width"] = estimate.mean, estimate.half_width
+            row[f"{name}_low"], row[f"{name}_high"] = estimate.low, estimate.high
+        return row
+
 
 def evaluate(
-    game: Game,
-    contenders: Mapping[str, Policy],
+    game: str | Game,
+    contenders: Mapping[str, Policy] | Sequence[str | Path | Policy],
     *,
-    games: int,
-    num_players: int,
-    seed: int,
+    games: int = 1000,
+    num_players: int | None = None,
+    seed: int = 0,
     options: Mapping[str, Any] | None = None,
     values: PointValues | None = None,
     watch: Watch | None = None,
     progress: Callable[[int], None] = lambda games: None,
+    play_all: Callable[..., Games] = play_games,
 ) -> list[Standing]:
     """Play every contender against every other contender.
 
@@ -222,23 +215,37 @@ def evaluate(
     all games with the same dice seed, from every seat and in every pairing.
 
     Args:
-        game: the game.
-        contenders: the policies by the names that tables show.
-        games: the number of games per pairing. It is rounded up to a multiple of `num_players`.
-        num_players: the number of seats.
+        game: the game or its name.
+        contenders: the policies by the names that tables show; or a list of policies, names and files.
+        games: the number of games per pairing. It is rounded up to a multiple of `num_players`. Default: 1000.
+        num_players: the number of seats. Default: the game's default number of players.
         seed: the random seed for the dice and for stochastic policies.
         options: the game's options by name; the defaults if None.
         values: exact values (`point_values`). With them, the results include luck-adjusted ones.
         watch: called with each batch of decisions. The policies have the order of `contenders`; the game indices are
             the deals.
         progress: called from time to time with the number of games played since the last call.
+        play_all: plays the games of a seating; it takes and returns what `play_games` does.
 
     Returns:
         One `Standing` for each contender, in the given order.
+
+    Raises:
+        ValueError: the game or a policy does not exist, two policies have the same name, or a policy cannot play the
+            game.
     """
+    game = load_game(game) if isinstance(game, str) else game
+    record = game.make_options(num_players, options or {})
+    num_players = int(record["num_players"])
+    contenders = contenders if isinstance(contenders, Mapping) else _by_name(contenders)
+    if not contenders:
+        raise ValueError("no policy given; name at least one")
+    for policy in contenders.values():
+        if isinstance(policy, ChecksGame):
+            policy.check(game, record)
     names, policies = list(contenders), list(contenders.values())
     play = partial(
-        play_games,
+        play_all,
         game,
         policies=policies,
         seed=seed,
@@ -283,6 +290,20 @@ def evaluate(
         )
         for number, name in enumerate(names)
     ]
+
+
+def _by_name(contenders: Sequence[str | Path | Policy]) -> dict[str, Policy]:
+    """Policies by their names, which must differ."""
+    if isinstance(contenders, str):
+        raise ValueError(f"{contenders!r} is one policy; name policies in a list, [{contenders!r}]")
+    policies = [load(one) if isinstance(one, (str, Path)) else one for one in contenders]
+    by_name = {policy.name: policy for policy in policies}
+    if len(by_name) < len(policies):
+        raise ValueError(
+            f"policies have the same name ({', '.join(policy.name for policy in policies)}); "
+            "give them as a dict, {name: policy}"
+        )
+    return by_name
 
 
 def count_deals(games: int, num_players: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.ratings import Ratings, rate
 from fivedice.agents.evaluation.schedule import Tournament
 from fivedice.agents.evaluation.tournament import Results

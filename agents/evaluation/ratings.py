@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.evaluation.match import Estimate, Z
+from fivedice.agents.evaluation.estimate import Estimate, Z
 
 POINTS = 400.0
 DRAWN = 0.5  # a virtual tie for every pair keeps a rating finite if a contender wins all games

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.match import LEAST_DEALS
-from fivedice.agents.policies.registry import ROLLOUT, read_rollout
+from fivedice.agents.policies.registry import ROLLOUT, is_imported, read_rollout
 from fivedice.envs import load_game
+from fivedice.envs.core.fingerprint import sources_of_package
 from fivedice.envs.core.option import Value
 
 PART = 20  # deals per part
@@ -152,11 +153,14 @@ def contender(label: str, name: str) -> Contender:
 def policy_digest(name: str) -> str:
     """A digest that changes whenever the policy with this name may play differently.
 
-    It comes from the file of a checkpoint, and from the name and the version of this package for other policies.
+    It comes from the file of a checkpoint, from all sources of the package of an imported policy, and from the name and
+    the version of this package for other policies.
     """
     if name.split(":")[0] == ROLLOUT:
         base, games, aim = read_rollout(name)
         return f"{ROLLOUT} {metadata.version('fivedice')} {games} {aim} of {policy_digest(base)}"
+    if is_imported(name):
+        return f"{name} {sources_of_package(name.partition(':')[0].partition('.')[0]).hex()}"
     path = Path(name)
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -9,9 +9,6 @@ contenders only the new games are played; and if a contender changes, its games 
 import hashlib
 import json
 import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -24,6 +21,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from threadpoolctl import threadpool_limits
 
+from fivedice.agents.evaluation.child_process import follow_parent
 from fivedice.agents.evaluation.match import Games, play_games
 from fivedice.agents.evaluation.schedule import Part, Tournament, policy_digest, seating
 from fivedice.agents.policies.files import digest, refuse_file, write_tensors, write_text
@@ -32,6 +30,7 @@ from fivedice.envs import load_game
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.view import Policy
 
+PARTS = "parts"  # in a tournament's folder: the folder of the results of each part
 SETTINGS = "settings.json"  # in a tournament's folder: its settings and contenders
 
 
@@ -118,6 +117,7 @@ def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = la
 
     Raises:
         ValueError: the folder contains another tournament.
+        OSError: the folder is not writable.
     """
     path = folder / SETTINGS
     refuse_file(folder, "the results")
@@ -126,8 +126,8 @@ def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = la
     if path.is_file():
         try:
             settings = json.loads(path.read_text(encoding="utf-8"))
-            identity, known = settings["tournament"], dict(settings["contenders"])
-        except (ValueError, KeyError, TypeError):
+            identity, known = dict(settings["tournament"]), dict(settings["contenders"])
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise ValueError(
                 f"{path} is damaged; delete this file to continue the tournament in {folder}, or use another folder"
             ) from None
@@ -140,6 +140,7 @@ def claim(tournament: Tournament, folder: Path, note: Callable[[str], None] = la
         for label in digests:
             if known.get(label, digests[label]) != digests[label]:
                 note(f"{label} has changed since its games in {folder}; they will be played again")
+    (folder / PARTS).mkdir(parents=True, exist_ok=True)
     settings = {"tournament": tournament.identity(), "contenders": known | digests}
     write_text(path, json.dumps(settings, indent=2) + "\n")
 
@@ -168,7 +169,7 @@ def read_part(tournament: Tournament, part: Part, path: Path) -> tuple[NDArray[n
 
 
 def _path(tournament: Tournament, part: Part, folder: Path) -> Path:
-    return folder / "parts" / f"{tournament.key(part)}.safetensors"
+    return folder / PARTS / f"{tournament.key(part)}.safetensors"
 
 
 def _write_part(tournament: Tournament, part: Part, folder: Path, policies: Sequence[Policy]) -> None:
@@ -194,7 +195,7 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
     others = set(multiprocessing.active_children())
     # Start new processes, because a fork of a process with threads can hang.
     pool = ProcessPoolExecutor(
-        min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent
+        min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=follow_parent
     )
     try:
         running = {pool.submit(_work, tournament, part, folder): part for part in parts}
@@ -207,22 +208,6 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
             process.terminate()  # its current part will be played again; no file is incomplete
         raise
     pool.shutdown()
-
-
-def _follow_parent() -> None:
-    """Ignore Ctrl-C, which the parent handles, and end when the parent ends.
-
-    Without this a worker would wait for work forever if the parent is killed.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # no file is incomplete
 
 
 def _work(tournament: Tournament, part: Part, folder: Path) -> None:

@@ -12,7 +12,13 @@ from fivedice.envs.core.view import View
 
 
 class Values(Protocol):
-    """The values of all actions of a game under one choice of options."""
+    """The values of all actions of a game under one choice of options.
+
+    Attributes:
+        start: the value of the game for the first seat, before the first throw.
+    """
+
+    start: float
 
     def action_values(self, view: View) -> NDArray[np.float64]:
         """(N, num_actions) float64 for a view of N decisions, -inf where an action is not legal."""
@@ -46,7 +52,14 @@ class Optimal:
         """The value of each action for the seat that decides, (N, num_actions) float64; -inf where it is not legal."""
         if view.game is not self.game:
             raise ValueError(f"this optimal policy plays {self.game.title}, not {view.game.title}")
-        key = view.options.tobytes()
+        return self._values(view.options).action_values(view)
+
+    def start_value(self, options: Options) -> float:
+        """The value of the game for the first seat, before the first throw."""
+        return self._values(options).start
+
+    def _values(self, options: Options) -> Values:
+        key = options.tobytes()
         if key not in self._of_options:
-            self._of_options[key] = self._solve(view.options)
-        return self._of_options[key].action_values(view)
+            self._of_options[key] = self._solve(options)
+        return self._of_options[key]

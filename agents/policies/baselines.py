@@ -1,11 +1,11 @@
-"""The policies that need no training: random, greedy and optimal."""
+"""The policies that need no training: random, greedy, planner and optimal."""
 
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.policies.by_game import exact_solution, greedy_policy
+from fivedice.agents.policies.by_game import exact_solution, greedy_policy, planner_policy
 from fivedice.envs.core.random_play import pick
 from fivedice.envs.core.spec import Game, Options
 from fivedice.envs.core.view import Policy, View
@@ -58,7 +58,7 @@ class PerGamePolicy:
         """
         policy = self._find(game)
         if policy is None:
-            others = [policy.name for policy in (GREEDY, OPTIMAL) if policy.plays(game)]
+            others = [policy.name for policy in (GREEDY, PLANNER, OPTIMAL) if policy.plays(game)]
             known = " or ".join(map(repr, ["random", *others]))
             raise ValueError(f"there is no {self.name!r} policy for {game.title}; use {known}")
         return policy
@@ -73,13 +73,24 @@ def _find_greedy(game: Game) -> Policy | None:
     return None if module is None else module.GREEDY
 
 
+def _find_planner(game: Game) -> Policy | None:
+    module = planner_policy(game)
+    return None if module is None else module.PLANNER
+
+
 def _find_optimal(game: Game) -> Policy | None:
     module = exact_solution(game)
     return None if module is None else module.OPTIMAL
 
 
 GREEDY = PerGamePolicy("greedy", _find_greedy)  # maximises the gain of the current turn; see the page of each game
+PLANNER = PerGamePolicy("planner", _find_planner)  # looks beyond the current turn; see the page of each game
 OPTIMAL = PerGamePolicy("optimal", _find_optimal)  # exact play, for games that are solved
+
+
+def baseline_names(game: Game) -> tuple[str, ...]:
+    """The baselines that need no solution of the game, the best one first."""
+    return ("greedy", "random") if GREEDY.plays(game) else ("random",)
 
 
 def policy_for(policy: Policy, game: Game) -> Policy:

@@ -1,23 +1,35 @@
-"""Finds what the package knows about one game: the modules in ``agents/games/<game>/``.
+"""Finds what is known about one game: modules in ``agents/games/<game>/``, or in the package of the game itself.
 
-Lower layers find them only here, and import nothing from ``agents/games/``.
+For a game of another package, such as ``pigdice``, the module ``greedy`` is ``pigdice.greedy``. If the game is a module
+and no package, this module itself is asked. Lower layers find these modules only here, and import nothing from
+``agents/games/``.
 """
 
 import importlib
 import importlib.util
+import sys
 from functools import cache
 from types import ModuleType
 
-from fivedice.agents.policies.protocols import ExactSolution, GreedyPolicy
+from fivedice.agents.policies.protocols import ExactSolution, GreedyPolicy, PlannerPolicy
+from fivedice.envs import GAMES
+from fivedice.envs.core.plugins import first_line
 from fivedice.envs.core.spec import Game
 
 
 def load_part(game: Game, part: str) -> ModuleType | None:
-    """The module ``agents/games/<game>/<part>.py``, or None if it does not exist."""
-    package = f"fivedice.agents.games.{game.name}"
+    """The module with this name, such as ``"greedy"``, of the package that knows a game; None if it does not exist."""
+    package = f"fivedice.agents.games.{game.name}" if game.name in GAMES else game.home
+    if package in sys.modules and "__path__" not in vars(sys.modules[package]):
+        return sys.modules[package]
     if importlib.util.find_spec(package) is None or importlib.util.find_spec(f"{package}.{part}") is None:
         return None
-    return importlib.import_module(f"fivedice.agents.games.{game.name}.{part}")
+    try:
+        return importlib.import_module(f"{package}.{part}")
+    except Exception as error:  # a module of somebody else may raise anything
+        if game.name in GAMES:
+            raise
+        raise ValueError(f"{package}.{part} cannot be used: {type(error).__name__}: {first_line(error)}") from error
 
 
 @cache
@@ -26,7 +38,20 @@ def greedy_policy(game: Game) -> GreedyPolicy | None:
     module = load_part(game, "greedy")
     if module is None or isinstance(module, GreedyPolicy):
         return module
+    if module.__name__ == game.home:  # a module that need not have one
+        return None
     raise TypeError(f"{module.__name__} must define GREEDY, as the protocol GreedyPolicy says")
+
+
+@cache
+def planner_policy(game: Game) -> PlannerPolicy | None:
+    """The module with the planner of a game, or None if the game has none."""
+    module = load_part(game, "planner")
+    if module is None or isinstance(module, PlannerPolicy):
+        return module
+    if module.__name__ == game.home:
+        return None
+    raise TypeError(f"{module.__name__} must define PLANNER, as the protocol PlannerPolicy says")
 
 
 @cache
@@ -35,4 +60,6 @@ def exact_solution(game: Game) -> ExactSolution | None:
     module = load_part(game, "exact")
     if module is None or isinstance(module, ExactSolution):
         return module
+    if module.__name__ == game.home:
+        return None
     raise TypeError(f"{module.__name__} must define everything that the protocol ExactSolution lists")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from fivedice.agents.policies.files import digest, no_checkpoint, write_tensors
+from fivedice.agents.policies.files import digest, no_checkpoint, readable, write_tensors
 from fivedice.agents.policies.network import Network, likeliest, sampled
 from fivedice.agents.policies.prior import PRIORS, Prior
 from fivedice.envs import load_game
@@ -148,7 +148,13 @@ def load_checkpoint(path: Path, *, deterministic: bool = True) -> "CheckpointPol
     except (ValueError, TypeError) as error:
         _refuse(path, error)
     return CheckpointPolicy(
-        path.stem, game, options, network, canonical_form=canonical_form, prior=prior, deterministic=deterministic
+        readable(path.stem),
+        game,
+        options,
+        network,
+        canonical_form=canonical_form,
+        prior=prior,
+        deterministic=deterministic,
     )
 
 
@@ -221,6 +227,22 @@ class CheckpointPolicy:
         network = self.network
         return make_card(self.game, self.options, network.net_arch, network.activation, self.canonical_form, self.prior)
 
+    def save(self, path: str | Path, **results: Any) -> None:
+        """Write a checkpoint of this policy. If writing fails, a file that was there before is unchanged.
+
+        Args:
+            path: the file, which must end in ``.safetensors``; folders are made as needed.
+            results: anything else that the card should contain, such as ``reward="win"``. JSON must be able to hold it.
+
+        Raises:
+            ValueError: the file's name does not end in ``.safetensors``.
+            OSError: the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix != ".safetensors":
+            raise ValueError(f"{path} is no name for a checkpoint; end it in .safetensors")
+        save_checkpoint(path, {**results, **self.card()}, self.network)
+
     def check(self, game: Game, options: Options) -> None:
         """Raise a ValueError for another game, other options or another number of players."""
         if game is not self.game or options != self.options:
@@ -244,6 +266,29 @@ class CheckpointPolicy:
         shown = canonical_view(self.game, self.options, view.states, view.seats)
         return shown.names(self._choose(shown.observations, shown.masks, view.uniforms))
 
+    def network_probabilities(self, view: View) -> NDArray[np.float64]:
+        """How probable the network takes each action to be, (N, num_actions) float64; 0 where it is not legal.
+
+        It does not depend on `deterministic`. Of actions that have the same canonical form, one gets the probability of
+        all.
+
+        Raises:
+            ValueError: as for `act`.
+        """
+        self.check(view.game, view.options)
+        view.require_choice()
+        if self.prior is not None:
+            beside = np.concatenate([view.observations, self.prior.shown(view)], axis=1)
+            return softmax(self.network.logits(beside), view.masks)
+        if not self.canonical_form:
+            return softmax(self.network.logits(view.observations), view.masks)
+        shown = canonical_view(self.game, self.options, view.states, view.seats)
+        likely = softmax(self.network.logits(shown.observations), shown.masks)
+        rows, actions = np.nonzero(shown.masks)
+        probabilities = np.zeros(view.masks.shape)
+        probabilities[rows, shown.actions[rows, actions]] = likely[rows, actions]
+        return probabilities
+
     def _choose(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8], uniforms: NDArray[np.float64]
     ) -> NDArray[np.int64]:
@@ -254,6 +299,14 @@ class CheckpointPolicy:
         else:
             sampled(logits, masks, uniforms, actions)
         return actions
+
+
+def softmax(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float64]:
+    """The probabilities (N, num_actions) float64 of the legal actions, from the network's logits."""
+    raised = np.where(masks != 0, logits.astype(np.float64), -np.inf)
+    weights = np.exp(raised - raised.max(axis=1, keepdims=True))
+    probabilities: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def differences(game: Game, options: Options, other: Game, others: Options) -> str:
@@ -276,22 +329,39 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, NDArray[Any]], d
     except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
         # Data types that NumPy does not know, such as bfloat16, raise the last two.
         _refuse(path, f"it is not a complete safetensors file of float32 tensors ({error})")
+    if "format" not in metadata and "notes" in metadata:
+        _refuse(
+            path,
+            f"it is the resume file of a training run, not a policy; use best.safetensors beside it, "
+            f"or continue the run by fivedice train --resume {path.parent}",
+        )
     if metadata.get("format") != FORMAT:
         _refuse(path, f"its format is {metadata.get('format')!r}, not {FORMAT!r}")
     if with_tensors and metadata.get("digest", digest(tensors)) != digest(tensors):
         _refuse(path, "the file is damaged: the checksum of its tensors does not match")
-    try:
-        card = json.loads(metadata["card"])
-    except (KeyError, ValueError, RecursionError):
-        _refuse(path, "its card is missing or not valid JSON")
-    of_card = hashlib.sha256(metadata["card"].encode()).hexdigest()
+    text = metadata.get("card", "")
+    of_card = hashlib.sha256(text.encode()).hexdigest()
     if metadata.get("card_digest", of_card) != of_card:
         _refuse(path, "the file is damaged: the checksum of its card does not match")
+    return tensors, parse_card(path, text)
+
+
+def parse_card(path: Path, text: str) -> dict[str, Any]:
+    """The card of a file, from its JSON text.
+
+    Raises:
+        ValueError: the text is not JSON, or the card lacks what loading needs.
+    """
+    try:
+        card = json.loads(text)
+    except (ValueError, RecursionError):
+        _refuse(path, "its card is missing or not valid JSON")
     for field, kind in REQUIRED.items():
         if not isinstance(card, dict) or not isinstance(card.get(field), kind):
             _refuse(path, f"its card has no valid {field!r}")
     card["network"] = {RENAMED.get(name, name): value for name, value in card["network"].items()}
-    return tensors, card
+    known: dict[str, Any] = card
+    return known
 
 
 def _refuse(path: Path, why: object) -> NoReturn:

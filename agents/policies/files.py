@@ -59,6 +59,27 @@ def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Map
     write_whole(path, write)
 
 
+def check_writable(path: Path) -> None:
+    """Check that a file can be written later, by writing an empty file with a temporary name beside it.
+
+    Raises:
+        ValueError: `path` or a file in place of its folder is in the way.
+        OSError: the folder is not writable, or the disk is full.
+    """
+    folder = path.parent
+    refuse_file(folder, path.name)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; choose another place")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+        pass
+
+
+def readable(name: str) -> str:
+    """The name of a file as UTF-8 text, for labels and results, also where the locale cannot decode it."""
+    return os.fsencode(name).decode("utf-8", errors="replace")
+
+
 def no_checkpoint(path: Path) -> str:
     """The message for a checkpoint file that does not exist; for a folder it names a checkpoint inside."""
     inside = sorted(path.glob("*.safetensors"))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.policies.baselines import GREEDY, policy_for
+from fivedice.agents.policies.baselines import GREEDY, PLANNER, policy_for
 from fivedice.agents.policies.protocols import HasActionFeatures, HasActionValues
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Game
 from fivedice.envs.core.view import Policy, View
 
-PRIORS = {"greedy": GREEDY}
+PRIORS = {"greedy": GREEDY, "planner": PLANNER}
 MOST_SPANS = 4.0  # features are clipped to this many spans
 
 

@@ -6,7 +6,7 @@ implementation first (`policy_for` in `fivedice.agents.policies.baselines`), the
 """
 
 from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ __all__ = [
     "HasActionFeatures",
     "HasActionProbabilities",
     "HasActionValues",
+    "PlannerPolicy",
     "PointValues",
     "Policy",
 ]
@@ -89,6 +90,15 @@ class GreedyPolicy(Protocol):
         """The greedy policy of the game."""
 
 
+@runtime_checkable
+class PlannerPolicy(Protocol):
+    """The module ``agents/games/<game>/planner.py``."""
+
+    @property
+    def PLANNER(self) -> Policy:
+        """The planner of the game."""
+
+
 class PointValues(Protocol):
     """The values of a game for points, in which the other players' decisions do not change a player's points."""
 
@@ -114,6 +124,12 @@ class ExactSolution(Protocol):
 
     def point_values(self, options: Options) -> PointValues | None:
         """The values of the game for points, or None if the game is not solved for points."""
+
+    def unit(self, options: Options) -> Literal["points", "win"]:
+        """What the values of `OPTIMAL` are: expected final points, or the probability to win."""
+
+    def start_value(self, options: Options) -> float:
+        """The value of the game for the first seat under optimal play, before the first throw."""
 
     def in_words(self, options: Options) -> str:
         """The value of the game as a sentence."""

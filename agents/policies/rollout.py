@@ -132,8 +132,22 @@ class RolloutPolicy:
         """
         values = np.full(view.masks.shape, -np.inf)
         rows, actions = np.nonzero(view.masks)
-        values[rows, actions] = self._play(view, rows, actions, 0, self.games).mean(axis=1)
+        values[rows, actions] = self.simulate(view, 0, self.games).mean(axis=1)
         return values
+
+    def simulate(self, view: View, first: int, count: int) -> NDArray[np.float64]:
+        """The results of `count` simulated games after each legal action, for whoever needs them in parts.
+
+        Args:
+            view: the decisions.
+            first: the number of the first simulated game. `action_values` is the mean over the games 0 to `games` - 1.
+            count: how many games of each action.
+
+        Returns:
+            (L, count) float64, for the legal actions in the order of ``np.nonzero(view.masks)``.
+        """
+        rows, actions = np.nonzero(view.masks)
+        return self._play(view, rows, actions, first, count)
 
     def _play(
         self,

@@ -58,7 +58,7 @@ def read_run(folder: Path) -> Run:
         config = json.loads(path.read_text(encoding="utf-8"))
         game = load_game(config["game"])
         options = game.make_options(config["num_players"], game.parse_options(config["options"]))
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} does not contain the settings of a run ({error})") from None
     scalars = read_scalars(folder)
     if not scalars:
@@ -88,7 +88,7 @@ def _read_pool(path: Path) -> list[tuple[int, float, float]]:
     try:
         with safe_open(path, framework="numpy") as file:
             pool = json.loads(file.metadata()["notes"])["pool"]
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError):
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return []  # not saved yet, or damaged: the page omits the pool
     results = pool.get("results", {})
     found = []

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, ScoreSheet, score_sheet_of
-from fivedice.agents.evaluation.match import Estimate, evaluate
-from fivedice.agents.policies.baselines import GREEDY, optimum
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import evaluate
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, baseline_names, optimum
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.files import write_text, write_whole
 from fivedice.agents.policies.protocols import HasActionFeatures
@@ -24,7 +25,6 @@ from fivedice.envs.core.option import written
 from fivedice.envs.core.view import Policy, View
 
 PAGE = "report.html"
-BASELINES = ("random", "greedy")
 EVALUATION, TRAINING = "eval/win_rate_vs_", "rollout/win_rate_vs_"  # prefixes of the scalars of win rates
 FEATURE = "features/"  # the prefix of the scalars of feature weights
 SEED = 3_000_017  # for the games of the page; training and evaluation use other seeds
@@ -41,7 +41,7 @@ def write_report(run: Run, out: Path, *, games: int) -> list[Path]:
     Returns:
         The paths of the page and of all pictures, the page first.
     """
-    baselines = {name: _points_in_self_play(run, name, games) for name in BASELINES}
+    baselines = {name: _points_in_self_play(run, name, games) for name in reversed(baseline_names(run.game))}
     best = optimum(run.game, run.options)
     sections = [
         ("Result", _result(run, baselines, best, games)),
@@ -82,10 +82,7 @@ def _summary(run: Run) -> str:
 
 
 def _result(run: Run, baselines: Mapping[str, Estimate], best: float | None, games: int) -> str:
-    figures = {
-        name: Estimate(said["mean"], said["half_width"], said["deals"])
-        for name, said in run.card.get("evaluation", {}).items()
-    }
+    figures = {name: Estimate.from_dict(said) for name, said in run.card.get("evaluation", {}).items()}
     points = {"best checkpoint": figures["score"]} if "score" in figures else {}
     points |= dict(sorted(baselines.items(), key=lambda item: -item[1].mean))
     rows = [[name, figure(estimate), _of_optimum(estimate, best)] for name, estimate in points.items()]
@@ -114,7 +111,8 @@ def _rival(run: Run) -> str:
     """Against whom an evaluation measures points: the last of its baselines, see `Training.evaluate`."""
     if run.num_players == 1:
         return ""
-    return " against optimal" if run.config.get("opponents", {}).get("optimal") else " against greedy"
+    baselines = baseline_names(run.game)
+    return " against optimal" if run.config.get("opponents", {}).get("optimal") else f" against {baselines[0]}"
 
 
 def _of_optimum(estimate: Estimate, best: float | None) -> str:
@@ -146,7 +144,7 @@ def _wins(run: Run, out: Path) -> str:
     known = {
         tag.partition("_vs_")[2]: _opponent(tag)
         for tag in run.scalars
-        if tag.startswith((EVALUATION, TRAINING)) and not _is_width(tag)
+        if tag.startswith((EVALUATION, TRAINING)) and not _is_end(tag)
     }
     lines = []
     for colour, (name, opponent) in enumerate(known.items()):
@@ -243,8 +241,7 @@ def _breakdown(run: Run, out: Path, games: int) -> str:
     try:
         policies: dict[str, Policy] = {
             "best": load_checkpoint(run.folder / "best.safetensors"),
-            "greedy": load("greedy"),
-            "optimal": load("optimal"),
+            **{policy.name: policy for policy in (GREEDY, OPTIMAL) if policy.plays(run.game)},
         }
     except ValueError as error:
         return f"<p>{html.escape(str(error))}.</p>"
@@ -284,7 +281,8 @@ def _write_down(
 
 
 def _draw_breakdown(sheet: ScoreSheet, breakdowns: Mapping[str, ScoreBreakdown], title: str, path: Path) -> None:
-    draw_breakdown(sheet, breakdowns, path, title=title, yardstick="optimal", kind="png")
+    yardstick = OPTIMAL.name if OPTIMAL.name in breakdowns else None
+    draw_breakdown(sheet, breakdowns, path, title=title, yardstick=yardstick, kind="png")
 
 
 def _cell(estimate: Estimate, is_share: bool) -> str:
@@ -299,16 +297,24 @@ def _settings(run: Run) -> str:
 def _line(run: Run, tag: str, name: str, colour: int, *, scale: float = 1.0) -> Line | None:
     if tag not in run.scalars:
         return None
-    points, widths = run.scalars[tag] * [1, scale], run.scalars.get(f"{tag}_half_width")
-    half = None
-    if widths is not None:
-        at = dict(widths.tolist())
-        half = np.array([scale * at.get(step, np.nan) for step in points[:, 0]])
-    return Line(name, points, colour=colour, half_widths=half)
+    points = run.scalars[tag]
+    steps, means = points.T
+    half_widths = _at(run, f"{tag}_half_width", steps)  # version 0.1 has logged this in place of the ends
+    low, high = _at(run, f"{tag}_low", steps), _at(run, f"{tag}_high", steps)
+    low = np.where(np.isnan(low), means - half_widths, low)
+    high = np.where(np.isnan(high), means + half_widths, high)
+    ends = None if np.isnan(low).all() else scale * np.stack([low, high])
+    return Line(name, points * [1, scale], colour=colour, ends=ends)
 
 
-def _is_width(tag: str) -> bool:
-    return tag.endswith("_half_width")
+def _at(run: Run, tag: str, steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values of a scalar at these steps, NaN where it is missing."""
+    logged = dict(run.scalars[tag].tolist()) if tag in run.scalars else {}
+    return np.array([logged.get(step, np.nan) for step in steps])
+
+
+def _is_end(tag: str) -> bool:
+    return tag.endswith(("_half_width", "_low", "_high"))
 
 
 def _smooth(points: NDArray[np.float64]) -> NDArray[np.float64]:

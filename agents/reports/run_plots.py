@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fivedice.agents.evaluation.match import Estimate, Z
+from fivedice.agents.evaluation.estimate import Estimate, wilson
 from fivedice.agents.policies.files import write_whole
 from fivedice.agents.reports.tables import COLOURS
 
@@ -24,14 +24,14 @@ class Line:
         name: its name in the legend.
         points: float64 (K, 2), steps and values.
         colour: the index of its colour. Lines of one opponent share a colour.
-        half_widths: float64 (K,), half the widths of the 95 % intervals, NaN where unknown; or None.
+        ends: float64 (2, K), the lower and the upper ends of the 95 % intervals, NaN where unknown; or None.
         faint: whether the line is thin and behind the others.
     """
 
     name: str
     points: NDArray[np.float64]
     colour: int
-    half_widths: NDArray[np.float64] | None = None
+    ends: NDArray[np.float64] | None = None
     faint: bool = False
 
 
@@ -80,8 +80,8 @@ def _draw_lines(
             continue
         marker = "o" if len(steps) < 60 else None
         panel.plot(steps, values, color=colour, linewidth=1.8, marker=marker, markersize=4, label=line.name, zorder=4)
-        if line.half_widths is not None:
-            low, high = np.maximum(values - line.half_widths, least), np.minimum(values + line.half_widths, most)
+        if line.ends is not None:
+            low, high = np.maximum(line.ends[0], least), np.minimum(line.ends[1], most)
             panel.fill_between(steps, low, high, color=colour, alpha=0.22, linewidth=0, zorder=3)
     for number, (name, level) in enumerate(levels.items()):
         grey = LEVELS[number % len(LEVELS)]
@@ -89,8 +89,7 @@ def _draw_lines(
             level.mean, color=grey, linestyle=STYLES[number % len(STYLES)], linewidth=1.3, label=name, zorder=1
         )
         if level.half_width:
-            bounds = level.mean - level.half_width, level.mean + level.half_width
-            panel.axhspan(*bounds, color=grey, alpha=0.15, linewidth=0, zorder=0)
+            panel.axhspan(level.low, level.high, color=grey, alpha=0.15, linewidth=0, zorder=0)
     panel.margins(y=0.06)
     panel.set_xlabel(f"{counted} of the learner")
     panel.set_ylabel(y)
@@ -126,11 +125,13 @@ def _draw_pool(snapshots: Sequence[tuple[int, float, float]], fair: float, path:
     panel.set_xlim(steps.min() / unit - room, steps.max() / unit + room)
     met = games > 0
     if met.any():
-        spread = np.sqrt(np.maximum(shares[met] * (1 - shares[met]), 1 / (games[met] + 4)) / games[met])
+        ends = np.array(
+            [wilson(share, count) for share, count in zip(shares[met].clip(0, 1), games[met], strict=True)]
+        ).T
         panel.errorbar(
             steps[met] / unit,
             100 * shares[met],
-            yerr=100 * np.minimum(Z * spread, (shares[met], 1 - shares[met])),
+            yerr=100 * np.abs(ends - shares[met]),
             fmt="o",
             color=COLOURS[0],
             markersize=5,

@@ -2,12 +2,13 @@
 
 import importlib.util
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.columns import Columns
 from rich.console import Console, Group
@@ -16,12 +17,15 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown, ScoreSheet
-from fivedice.agents.evaluation.match import Estimate, Standing
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing
+from fivedice.agents.policies.files import check_writable, write_whole
 
 if TYPE_CHECKING:
     from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
 
 NAME, NUMBER = 9, 7  # the least widths, in characters, of the columns for names and for numbers
+ENDS_NOTE = "62.1 (50.3 to 72.6) %: a mean and the ends of its 95 % interval, which is not symmetric"
 NARROW = 0.1  # points; the tables show how many games an interval of this half width needs
 PICTURES = (".png", ".svg", ".pdf")
 # Okabe and Ito's palette, which colour-blind readers can distinguish
@@ -29,11 +33,23 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def figure(estimate: Estimate, *, percent: bool = False) -> str:
-    """A mean with its 95 % interval, as ``145.20 ± 0.81`` or ``62.1 ± 1.5 %``."""
+    """A mean with its 95 % interval, as ``145.20 ± 0.81``, ``62.1 ± 1.5 %`` or ``98.0 (90.2 to 99.6) %``.
+
+    A share has the last form if its interval is visibly not symmetric.
+    """
     if percent:
-        return f"{100 * estimate.mean:z.1f} ± {100 * estimate.half_width:.1f} %"
+        if estimate.is_symmetric:
+            return f"{100 * estimate.mean:z.1f} ± {100 * estimate.half_width:.1f} %"
+        return f"{100 * estimate.mean:z.1f} ({100 * estimate.low:z.1f} to {100 * estimate.high:z.1f}) %"
     half_width = "?" if math.isnan(estimate.half_width) else f"{estimate.half_width:.2f}"
     return f"{estimate.mean:.2f} ± {half_width}"
+
+
+def error_bars(estimates: Sequence[Estimate], scale: float = 1.0) -> NDArray[np.float64]:
+    """The distances from each mean to the ends of its interval, float64 (2, N), for matplotlib."""
+    ends = [(estimate.mean - estimate.low, estimate.high - estimate.mean) for estimate in estimates]
+    distances: NDArray[np.float64] = scale * np.maximum(np.array(ends, np.float64).T, 0.0)  # rounding
+    return distances
 
 
 def games_for(standing: Standing, estimate: Estimate) -> str:
@@ -60,6 +76,8 @@ def points_table(standings: Sequence[Standing], *, title: str, optimum: float | 
     if is_adjusted:
         for kind in ("games", "adjusted"):
             table.add_column(f"{kind}\nfor ± {NARROW}", justify="right", overflow="fold", min_width=NUMBER)
+    if any(math.isnan(standing.points.half_width) for standing in standings):
+        notes.append("?: one dice seed gives no interval; play more games")
     for standing in standings:
         estimates = [standing.points]
         if standing.adjusted_points is not None:
@@ -89,7 +107,8 @@ def wins_table(standings: Sequence[Standing], *, num_players: int) -> Group:
             rates = [wins[rival] for wins in (standing.wins, standing.adjusted_wins) if rival in wins]
             name = standing.name if place == 0 else ""
             table.add_row(name, rival, *(figure(estimate, percent=True) for estimate in rates))
-    return Group(Text(title), table)
+    shares = [share for standing in standings for share in (*standing.wins.values(), *standing.adjusted_wins.values())]
+    return Group(Text(title), table, *([] if all(share.is_symmetric for share in shares) else [Text(ENDS_NOTE)]))
 
 
 def standings_report(standings: Sequence[Standing], *, title: str, num_players: int, optimum: float | None) -> Group:
@@ -180,8 +199,10 @@ def check_picture(file: Path) -> None:
         raise ValueError(f"{file} has an unknown picture format; use a name that ends in {', '.join(PICTURES)}")
     if not file.absolute().parent.is_dir():
         raise ValueError(f"the folder {file.absolute().parent} for {file.name} does not exist; create it first")
-    if not os.access(file.absolute().parent, os.W_OK) or file.is_dir():
-        raise ValueError(f"{file} cannot be written; choose another place")
+    try:
+        check_writable(file)
+    except (OSError, ValueError):
+        raise ValueError(f"{file} cannot be written; choose another place") from None
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("plots need matplotlib: pip install 'fivedice[plot]'")
 
@@ -227,7 +248,7 @@ def draw_breakdown(
             panel.errorbar(
                 means,
                 [row + shift for row in range(len(means))],
-                xerr=[scale * estimate.half_width for estimate in estimates],
+                xerr=error_bars(estimates, scale),
                 fmt="o",
                 markersize=5,
                 linewidth=1.2,
@@ -246,7 +267,7 @@ def draw_breakdown(
     picture.suptitle(title, fontsize=12)
     handles, names = panels[0].get_legend_handles_labels()
     picture.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
-    picture.savefig(file, dpi=150, format=kind)
+    write_whole(file, lambda temporary: picture.savefig(temporary, dpi=150, format=kind or file.suffix[1:]))
 
 
 @contextmanager

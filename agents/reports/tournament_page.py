@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.ranking import Ranking
 from fivedice.agents.evaluation.schedule import Tournament
-from fivedice.agents.policies.files import write_text, write_whole
+from fivedice.agents.policies.files import check_writable, write_text, write_whole
 from fivedice.agents.reports.tables import NAME, NUMBER, figure, plain_table
 from fivedice.envs import load_game
 
@@ -25,6 +25,7 @@ RESULTS = "tournament.json"
 STANDINGS = "standings.csv"
 PAIRS = "pairs.csv"
 PICTURE = "tournament.png"
+ENDS = ("_half_width", "_low", "_high")  # the columns of an interval, beside its mean
 NOT_DISTINGUISHABLE = "not distinguishable from"
 
 
@@ -99,6 +100,17 @@ def rating_in_words(ranking: Ranking, number: int) -> str:
     return "0" if number == ranking.anchor else f"{rating.mean:z.0f} ± {rating.half_width:.0f}"
 
 
+def check_results(folder: Path) -> None:
+    """Check that the results can be written into `folder`, before any game is played.
+
+    Raises:
+        ValueError: a file or a folder is in the way.
+        OSError: the folder is not writable.
+    """
+    for name in (RESULTS, STANDINGS, PAIRS, PICTURE):
+        check_writable(folder / name)
+
+
 def write_results(tournament: Tournament, ranking: Ranking, folder: Path) -> list[Path]:
     """Write the JSON and CSV files and, if matplotlib is installed, the plot. Returns the paths of all files."""
     text = json.dumps(results_dict(tournament, ranking), indent=2) + "\n"
@@ -138,29 +150,33 @@ def results_dict(tournament: Tournament, ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _interval(estimate: Estimate) -> dict[str, float]:
-    return {"mean": estimate.mean, "half_width": estimate.half_width}
+def _interval(estimate: Estimate) -> dict[str, Any]:
+    return {name: value for name, value in estimate.to_dict().items() if name != "deals"}
 
 
 def _standings_csv(ranking: Ranking) -> str:
     seats = len(ranking.places[0])
     columns = ["rating", "points", "wins", "place", *(f"place_{place + 1}" for place in range(seats))]
     rows: list[list[object]] = [
-        ["contender", *(name for column in columns for name in (column, f"{column}_half_width")), NOT_DISTINGUISHABLE]
+        ["contender", *(f"{column}{end}" for column in columns for end in ("", *ENDS)), NOT_DISTINGUISHABLE]
     ]
     for number in ranking.order:
         estimates = [ranking.ratings.estimates[number], ranking.points[number], ranking.wins[number]]
         estimates += [ranking.place[number], *ranking.places[number]]
-        figures = [value for estimate in estimates for value in (estimate.mean, estimate.half_width)]
+        figures = [value for estimate in estimates for value in _figures(estimate)]
         rows.append([ranking.names[number], *figures, "; ".join(ranking.alike(number))])
     return _csv(rows)
 
 
 def _pairs_csv(ranking: Ranking) -> str:
-    rows: list[list[object]] = [["contender", "against", "ahead", "ahead_half_width"]]
+    rows: list[list[object]] = [["contender", "against", *(f"ahead{end}" for end in ("", *ENDS))]]
     for (one, other), share in ranking.pairs.items():
-        rows.append([ranking.names[one], ranking.names[other], share.mean, share.half_width])
+        rows.append([ranking.names[one], ranking.names[other], *_figures(share)])
     return _csv(rows)
+
+
+def _figures(estimate: Estimate) -> tuple[float, ...]:
+    return estimate.mean, estimate.half_width, estimate.low, estimate.high
 
 
 def _csv(rows: list[list[object]]) -> str:
@@ -226,7 +242,7 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
                 panel.text(column, row, "-", ha="center", va="center", color="0.4")
                 continue
             share = ranking.pairs[one, other]
-            is_significant = abs(share.mean - 0.5) > share.half_width
+            is_significant = share.excludes(0.5)
             colour = "white" if abs(share.mean - 0.5) > 0.3 else "black"
             panel.text(
                 column,
@@ -239,7 +255,13 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
                 fontweight="bold" if is_significant else "normal",
             )
             panel.text(
-                column, row + 0.2, f"± {100 * share.half_width:.1f}", ha="center", va="center", color=colour, fontsize=8
+                column,
+                row + 0.2,
+                f"{100 * share.low:z.1f} to {100 * share.high:z.1f}",
+                ha="center",
+                va="center",
+                color=colour,
+                fontsize=8,
             )
     names = [ranking.names[number] for number in order]
     panel.set_yticks(range(count), names)

@@ -1,15 +1,16 @@
 """The settings of a training run. A setting of Stable-Baselines3 has the same name here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
+from fivedice.agents.policies.baselines import GREEDY
 from fivedice.agents.policies.prior import PRIORS, Prior, make_prior
-from fivedice.envs import GAMES, load_game
+from fivedice.envs import load_game
 from fivedice.envs.core.option import Value
 
 
@@ -25,12 +26,26 @@ def whole(*, least: int, most: int | None = None) -> Parameter:
     return Parameter(validator=Number(gte=least, lte=most), converter=_whole)
 
 
+def _whole_or_auto(kind: object, tokens: Sequence[Token]) -> int | str:
+    try:
+        return AUTO if tokens[0].value == AUTO else _whole(kind, tokens)
+    except ValueError as error:
+        raise ValueError(f"{error} or {AUTO}") from None
+
+
+def _check_workers(kind: Any, value: int | str) -> None:
+    if value != AUTO:
+        Number(gte=1, lte=1024)(kind, value)
+
+
+AUTO = "auto"  # the number of workers depends on the cores of the machine
 Positive = Annotated[int, whole(least=1)]
 Weight = Annotated[float, Parameter(validator=Number(gte=0))]
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
 
 CONFIG = "config.json"  # the settings, in the folder of a run
+GREEDY_WEIGHT = 0.2  # the default of `Mix.greedy`, in games with a greedy policy
 
 
 @dataclass(kw_only=True)
@@ -47,12 +62,14 @@ class Mix:
     """Any snapshot in the pool, with probability proportional to the squared loss rate against it (recent games)."""
     random: Weight = 0.1
     """Plays a random legal action, all equally likely."""
-    greedy: Weight = 0.2
-    """Maximises the points of its turn; see the page of each game."""
+    greedy: Weight | None = None
+    """Maximises the points of its turn; see the page of each game. Default: 0.2; 0 if the game has no such policy."""
+    planner: Weight = 0.0
+    """Looks beyond its turn, without learning; only for games that have a planner."""
     optimal: Weight = 0.0
     """Plays optimally; only for games that are solved."""
     floor: Share = 0.0
-    """Random, greedy and optimal together get at least this share of the seats, whatever the weights."""
+    """Random, greedy, planner and optimal together get at least this share of the seats, whatever the weights."""
 
 
 @dataclass(kw_only=True)
@@ -75,7 +92,7 @@ class TrainConfig:
     """Extra reward (shaping) at the end."""
     canonical_form: bool = True
     """Give equivalent positions the same observation, in games that have a canonical form; not with a prior policy."""
-    prior: Literal["greedy"] | None = None
+    prior: Literal["greedy", "planner"] | None = None
     """A prior policy: the learner sees its action, starts as it, and learns where to differ from it."""
     prior_logit: Weight = 4.0
     """Initial logit of the prior's action, against 0 for all others; with 4 it is taken about two times in three."""
@@ -146,16 +163,23 @@ class TrainConfig:
     """Random seed for games, network initialisation and minibatches. Evaluations use other seeds."""
     device: str = "cpu"
     """The device on which the network is trained: cpu, cuda, or another device of torch."""
+    workers: Annotated[int | Literal["auto"], Parameter(converter=_whole_or_auto, validator=_check_workers)] = "auto"
+    """Processes that share the games and each minibatch. auto: one for each core, if games and minibatches suffice."""
     torch_threads: Annotated[int, whole(least=0)] = 1
-    """Threads for torch and NumPy; 0 leaves the number to them. One is fastest for small networks."""
+    """Threads of each worker for torch and NumPy; 0 leaves the number to them. One is fastest for small networks."""
     runs: Path = Path("runs")
     """The folder in which runs are stored."""
     name: str | None = None
     """The name of the run's folder in runs. Default: the name of the game, with a number if that folder exists."""
 
     def __post_init__(self) -> None:
-        if self.game in GAMES:  # `validate` refuses other names
-            self.options = load_game(self.game).parse_options(self.options)
+        try:
+            game = load_game(self.game)
+        except ValueError:
+            return  # `validate` says why
+        self.options = game.parse_options(self.options)
+        if self.opponents.greedy is None:
+            self.opponents = replace(self.opponents, greedy=GREEDY_WEIGHT if GREEDY.plays(game) else 0.0)
 
     def make_prior(self) -> Prior | None:
         """The prior policy with its settings, or None."""

@@ -13,6 +13,8 @@ from fivedice.agents.policies.files import refuse_file, write_text
 from fivedice.agents.training.config import CONFIG, TrainConfig
 from fivedice.agents.training.resume import FILE
 
+KEPT = ("pool", "previous_bests")  # folders that are filled before the resume file is written
+ENDING = ".safetensors"
 EVENTS = "events.out.tfevents.*"  # the files of TensorBoard
 
 
@@ -43,6 +45,12 @@ def run_folder(config: TrainConfig, resume: Path | None) -> Iterator[Path]:
                 raise ValueError(f"{folder} cannot be resumed: {folder / FILE} is missing")
             for path in folder.glob(EVENTS):
                 path.unlink()
+            for name in KEPT:
+                shutil.rmtree(folder / name, ignore_errors=True)  # usually they do not exist
+        for place in (folder, *(folder / name for name in KEPT)):
+            for pattern in (f".*{ENDING}.*", f".{CONFIG}.*"):  # of a process that was killed while it wrote a file
+                for path in place.glob(pattern):
+                    path.unlink()
         try:
             yield folder
         except BaseException:
@@ -58,8 +66,9 @@ def has_begun(folder: Path) -> bool:
 
 def is_fresh(folder: Path) -> bool:
     """Whether `folder` contains only files that a run writes before its first save."""
-    written = {*folder.glob(".lock"), *folder.glob(CONFIG), *folder.glob(EVENTS)}
-    return written >= set(folder.iterdir())
+    written = {*folder.glob(".lock"), *folder.glob(CONFIG), *folder.glob(EVENTS), *(folder / name for name in KEPT)}
+    temporary = {*folder.glob(f".{CONFIG}.*"), *folder.glob(f".{FILE}.*")}
+    return written | temporary >= set(folder.iterdir())
 
 
 def new_folder(config: TrainConfig) -> Path:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import hypot
 
-from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.policies.checkpoint import CheckpointPolicy
 
 GATE_SIZE = 2
@@ -43,11 +43,9 @@ def forgotten(
     lost = [
         name.removeprefix(WIN_RATE)
         for name, old in before.items()
-        if name in figures
-        and name.startswith(WIN_RATE)
-        and figures[name].mean + hypot(figures[name].half_width, old.half_width) < old.mean
+        if name in figures and name.startswith(WIN_RATE) and _is_below(figures[name], old)
     ]
-    return lost + [name for name, share in previous_bests.items() if share.mean + share.half_width < fair]
+    return lost + [name for name, share in previous_bests.items() if share.high < fair]
 
 
 def loses_to(figures: Mapping[str, Estimate], fair: float) -> list[str]:
@@ -55,5 +53,14 @@ def loses_to(figures: Mapping[str, Estimate], fair: float) -> list[str]:
     return [
         name.removeprefix(WIN_RATE)
         for name, share in figures.items()
-        if name.startswith(WIN_RATE) and share.mean + share.half_width < fair
+        if name.startswith(WIN_RATE) and share.high < fair
     ]
+
+
+def _is_below(new: Estimate, old: Estimate) -> bool:
+    """Whether a share is significantly below another.
+
+    The interval of the difference comes from the intervals of both (Newcombe, "Interval estimation for the difference
+    between independent proportions: comparison of eleven methods", Statistics in Medicine 17, 1998, method 10).
+    """
+    return new.mean + hypot(new.high - new.mean, old.mean - old.low) < old.mean

@@ -8,7 +8,8 @@ For each other seat of each game one opponent is drawn at random. The weights of
 - ``hard``: any snapshot in the pool, with probability proportional to the squared loss rate of the learner against it,
   over about the latest 200 games ("prioritized fictitious self-play" of Vinyals et al., "Grandmaster level in StarCraft
   II using multi-agent reinforcement learning", Nature 575, 2019);
-- ``random``, ``greedy``, ``optimal``: the baselines. They keep the learner from forgetting how to beat them.
+- ``random``, ``greedy``, ``planner``, ``optimal``: the baselines. They keep the learner from forgetting how to beat
+  them.
 
 The baselines together have a probability of at least ``floor``, whatever the weights. Snapshots never change, and
 a game keeps its opponents until it ends.
@@ -29,6 +30,7 @@ BASELINES = {
     "random": 0,
     "greedy": 1,
     "optimal": -2,
+    "planner": -3,
 }  # policy numbers; snapshots have the numbers from 2, and -1 is the learner
 FIRST_SNAPSHOT = 2
 FLOOR = "floor"

@@ -2,6 +2,9 @@
 
 The snapshots of the pool are separate checkpoints in the folder of the run, because a snapshot never changes. A resumed
 run computes exactly what it would have computed without the stop.
+
+The file holds the games and the random generators of all workers. If a run is resumed with another number of workers,
+they share the same games, and get new random generators.
 """
 
 import hashlib
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from sb3_contrib import MaskablePPO
 
-from fivedice.agents.evaluation.match import Estimate
+from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.policies.checkpoint import (
     CheckpointPolicy,
     differences,
@@ -27,7 +30,9 @@ from fivedice.agents.policies.checkpoint import (
 from fivedice.agents.policies.files import digest, write_tensors
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.gate import PreviousBest
-from fivedice.agents.training.metrics import tensorboard_logger
+from fivedice.agents.training.group import Group
+from fivedice.agents.training.metrics import make_logger
+from fivedice.agents.training.model import seed_generators
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs.core.spec import Game, Options
@@ -41,6 +46,7 @@ class Resumable(Protocol):
 
     config: TrainConfig
     folder: Path
+    group: Group
     game: Game
     options: Options
     env: SeatVecEnv
@@ -49,6 +55,7 @@ class Resumable(Protocol):
     best: float
     previous_bests: list[PreviousBest]
     next_best: int
+    owes_evaluation: bool
 
     @property
     def steps(self) -> int:
@@ -56,17 +63,24 @@ class Resumable(Protocol):
 
 
 def save_resume(training: Resumable) -> None:
-    """Write the resume file and the snapshots that are not on disk yet, each file completely or not at all."""
+    """Write the resume file and the snapshots that are not on disk yet, each file completely or not at all.
+
+    All workers call this function. Worker 0 writes the files.
+    """
+    games = {name: training.group.join(rows) for name, rows in _running_games(training).items()}
+    generators = training.group.gather(_generators())
+    if training.group.rank > 0:
+        return
     pool = training.pool
     for number, snapshot in pool.snapshots().items():
         _save_policy(snapshot, _snapshot_path(training.folder, number))
     for previous_best in training.previous_bests:
         _save_policy(previous_best.policy, _best_path(training.folder, previous_best.number))
-    kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # Stable-Baselines3 shuffles with it
     notes = {
         "steps": training.steps,
         "updates": training.model._n_updates,
         "best": training.best,
+        "owes_evaluation": training.owes_evaluation,
         "reward": training.env.table.batch.reward,
         "pool": {
             "steps": pool.steps,
@@ -80,19 +94,23 @@ def save_resume(training: Resumable) -> None:
                 "number": previous_best.number,
                 "digest": digest(previous_best.policy.network.tensors),
                 "figures": {
-                    name: [estimate.mean, estimate.half_width, estimate.count]
+                    name: [estimate.mean, estimate.half_width, estimate.count, estimate.low, estimate.high]
                     for name, estimate in previous_best.figures.items()
                 },
             }
             for previous_best in training.previous_bests
         ],
         "episodes": list(training.model.ep_info_buffer or []),
-        "numpy": [kind, position, has_gauss, gauss],
+        **{f"numpy{_suffix(rank)}": note for rank, (note, _) in enumerate(generators)},
+        "workers": training.group.size,
     }
     tensors = {
-        "numpy": np.asarray(keys),
-        "torch": torch.get_rng_state().numpy(),
-        **_running_games(training),
+        **{
+            f"{name}{_suffix(rank)}": state
+            for rank, (_, states) in enumerate(generators)
+            for name, state in states.items()
+        },
+        **games,
         **{f"model.{name}": tensor.cpu().numpy() for name, tensor in training.model.policy.state_dict().items()},
         **_adam(training),
     }
@@ -100,6 +118,17 @@ def save_resume(training: Resumable) -> None:
     metadata = {"notes": text, "digest": digest(tensors), "notes_digest": hashlib.sha256(text.encode()).hexdigest()}
     write_tensors(training.folder / FILE, tensors, metadata)
     _remove_all_but(_files(training), training.folder)
+
+
+def _suffix(rank: int) -> str:
+    """What the names of the random generators of a worker end with in the file."""
+    return f".{rank}" if rank else ""
+
+
+def _generators() -> tuple[list[Any], dict[str, NDArray[Any]]]:
+    """The state of the global generators of this worker, with which Stable-Baselines3 draws: notes and tensors."""
+    kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002  # it shuffles with it
+    return [kind, position, has_gauss, gauss], {"numpy": np.asarray(keys), "torch": torch.get_rng_state().numpy()}
 
 
 def _save_policy(policy: CheckpointPolicy, path: Path) -> None:
@@ -173,6 +202,7 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     model.num_timesteps, model._n_updates = notes["steps"], notes["updates"]
     remarks = []
     training.best = notes["best"]
+    training.owes_evaluation = notes.get("owes_evaluation", False)
     training.previous_bests = []
     for found in notes.get("previous_bests", []):
         path = _best_path(training.folder, found["number"])
@@ -184,27 +214,37 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     if notes["reward"] != training.env.table.batch.reward:
         training.best, training.previous_bests = -float("inf"), []
         remarks.append("the reward differs from that of the stopped run, so the best checkpoint is chosen again")
-    batch, why_not = training.env.table.batch, ""
-    if len(tensors["games.states"]) != batch.states.nbytes:
+    batch, n_envs, why_not = training.env.table.batch, training.config.n_envs, ""
+    if len(tensors["games.states"]) != n_envs * batch.states.itemsize:
         why_not = "n_envs differs from that of the stopped run"
-    elif len(tensors["games.streams"]) != batch.streams.nbytes:
+    elif len(tensors["games.streams"]) != n_envs * batch.streams.itemsize:
         why_not = "the stopped run was made by another version of fivedice"
-    if not why_not:
-        _restore_games(training, tensors)
-        kind, position, has_gauss, gauss = notes["numpy"]
-        np.random.set_state((kind, tensors["numpy"], position, has_gauss, gauss))  # noqa: NPY002  # as above
-        torch.set_rng_state(torch.from_numpy(tensors["torch"]))
-    else:
+    if why_not:
         remarks.append(f"{why_not}, so its running games are dropped and new ones are started")
         training.env.seed(training.config.seed + notes["steps"])
+    else:
+        _restore_games(training, tensors)
+    workers = notes.get("workers", 1)
+    if workers != training.group.size:
+        remarks.append(
+            f"the stopped run had {workers} worker{'s' * (workers > 1)} and this one has {training.group.size}, "
+            "so it draws other actions than the stopped run would have drawn"
+        )
+        seed_generators(training.config.seed + notes["steps"], training.group.rank)
+    elif not why_not:
+        suffix = _suffix(training.group.rank)
+        kind, position, has_gauss, gauss = notes[f"numpy{suffix}"]
+        np.random.set_state((kind, tensors[f"numpy{suffix}"], position, has_gauss, gauss))  # noqa: NPY002  # as above
+        torch.set_rng_state(torch.from_numpy(tensors[f"torch{suffix}"]))
     # What the stopped run logged after this point is logged again.
     model.logger.close()
-    model.set_logger(tensorboard_logger(training.folder, notes["steps"] + 1))
+    model.set_logger(make_logger(training.folder, training.group, notes["steps"] + 1))
     episodes = notes.get("episodes", [])
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
     # Remove snapshots that were made after the last save: new ones will get the same numbers.
-    _remove_all_but(of_the_run, training.folder)
+    if training.group.rank == 0:
+        _remove_all_but(of_the_run, training.folder)
     return remarks
 
 
@@ -242,6 +282,7 @@ def _remove_all_but(kept: set[Path], folder: Path) -> None:
 
 
 def _running_games(training: Resumable) -> dict[str, NDArray[Any]]:
+    """The games of this worker."""
     env, table = training.env, training.env.table
     return {
         "games.states": _bytes(table.batch.states),
@@ -257,16 +298,18 @@ def _running_games(training: Resumable) -> dict[str, NDArray[Any]]:
 
 
 def _restore_games(training: Resumable, tensors: dict[str, NDArray[Any]]) -> None:
+    """Restore the games of this worker, which are a part of those in the file."""
     env, table = training.env, training.env.table
-    streams = tensors["games.streams"].view(table.batch.streams.dtype)
-    table.batch.resume(tensors["games.states"].view(table.batch.states.dtype), streams)
-    table.seats[:], table.seated[:] = tensors["games.seats"], tensors["games.seated"]
-    table.owed[:] = tensors["games.owed"]
-    env.returns[:], env.lengths[:] = tensors["games.returns"], tensors["games.lengths"]
-    env.margins[:] = tensors["games.margins"]
+    part = training.group.part(training.config.n_envs)
+    streams = tensors["games.streams"].view(table.batch.streams.dtype)[part]
+    table.batch.resume(tensors["games.states"].view(table.batch.states.dtype)[part], streams)
+    table.seats[:], table.seated[:] = tensors["games.seats"][part], tensors["games.seated"][part]
+    table.owed[:] = tensors["games.owed"][part]
+    env.returns[:], env.lengths[:] = tensors["games.returns"][part], tensors["games.lengths"][part]
+    env.margins[:] = tensors["games.margins"][part]
     training.model._last_obs = env.show()
     table.batch.streams[:] = streams  # `show` draws uniforms for a prior policy; these were drawn before the stop
-    training.model._last_episode_starts = tensors["games.starts"].astype(np.bool_)
+    training.model._last_episode_starts = tensors["games.starts"][part].astype(np.bool_)
 
 
 def _bytes(records: NDArray[np.void]) -> NDArray[np.uint8]:

@@ -1,39 +1,49 @@
 """A training run: MaskablePPO of sb3-contrib plays one seat of N games against its own snapshots and baselines.
 
-Read it from top to bottom: `train` checks the settings and opens the folder, `Training` makes the environment, the
-opponents and the model, `Training.learn` is the loop.
+Read it from top to bottom: `train` checks the settings, opens the folder and starts the workers, `Training` makes the
+environment, the opponents and the model, `Training.learn` is the loop. With several workers, each of them has a
+`Training` and runs the same loop. What they share goes through `Training.group`.
 """
 
 import importlib.metadata
+import math
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from fivedice.agents.evaluation.match import Estimate, Standing, evaluate
-from fivedice.agents.policies.baselines import OPTIMAL, is_solved, optimum
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, evaluate, play_games
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, save_checkpoint
+from fivedice.agents.policies.files import digest
 from fivedice.agents.policies.network import Network
 from fivedice.agents.policies.prior import PRIORS
 from fivedice.agents.policies.registry import load
 from fivedice.agents.training.config import TrainConfig
 from fivedice.agents.training.folder import has_begun, run_folder, write_settings
 from fivedice.agents.training.gate import GATE_SIZE, WIN_RATE, PreviousBest, forgotten, loses_to
+from fivedice.agents.training.group import ALONE, Group, WorkerLost
+from fivedice.agents.training.launch import choose_workers, start_workers
 from fivedice.agents.training.library_settings import global_generators_restored, library_settings
-from fivedice.agents.training.metrics import Watch, tensorboard_logger
+from fivedice.agents.training.metrics import Watch, make_logger
 from fivedice.agents.training.model import (
     has_finite_weights,
     make_model,
     network_parameters,
     network_tensors,
+    share_network,
     take_over,
 )
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import restore, save_resume
+from fivedice.agents.training.shared_games import play_together
 from fivedice.agents.training.stop import StopOnSignal
 from fivedice.agents.training.validation import load_start, validate, validate_resumed
 from fivedice.agents.training.vec_env import SeatVecEnv
@@ -93,12 +103,15 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
 
     Returns:
         The run. If ``training.is_finished`` is False, Ctrl-C or SIGTERM stopped it, and `resume` continues it. Its
-        folder holds ``best.safetensors`` and ``last.safetensors``.
+        folder holds ``best.safetensors`` and ``last.safetensors``. With several workers, it is the run as worker 0 saw
+        it: its environment has the games of worker 0.
 
     Raises:
         ValueError: a setting is not possible. Nothing has been written then.
+        ChildProcessError: a worker has ended, for example because it was killed. `resume` continues from the last save.
     """
     reporter = reporter or Silent()
+    config = replace(config, workers=choose_workers(config, resume))
     validate(config)
     if resume is not None:
         validate_resumed(config, resume)
@@ -106,8 +119,9 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
     start = None if continues else load_start(config)
     game = load_game(config.game)
     best_possible = optimum(game, game.make_options(config.num_players, config.options))
-    with run_folder(config, resume) as folder, global_generators_restored():
-        training = Training(config, folder, reporter.updated, best_possible, start)
+    with run_folder(config, resume) as folder, global_generators_restored(), workers_of(config, folder) as group:
+        group.take_from_first(partial(take_part, config, folder, continues))
+        training = Training(config, folder, reporter.updated, best_possible, start, group)
         if resume is not None and not continues:
             reporter.note(f"nothing is saved in {folder} yet, so the run starts from the beginning")
         if continues:
@@ -119,14 +133,41 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
                     f"total_timesteps={config.total_timesteps}; use more to continue"
                 )
             made = f"{training.steps:,} decisions"
-            if training.is_finished:
+            if training.is_finished and not training.owes_evaluation:
                 reporter.note(f"the run has ended after {made}; a greater --total-timesteps continues it")
             else:
                 reporter.note(f"the run continues after {made}")
         write_settings(config, folder)
         reporter.started(training)
         training.learn()
+    training.group = ALONE  # the others have ended
     return training
+
+
+@contextmanager
+def workers_of(config: TrainConfig, folder: Path) -> Iterator[Group]:
+    """Start the workers of a run, and explain how to go on if one of them ends too early."""
+    try:
+        with start_workers(int(config.workers), config.device) as group:
+            yield group
+    except WorkerLost as error:
+        raise ChildProcessError(
+            f"{error}; go on from the last save by: fivedice train --resume {shlex.quote(str(folder))}"
+        ) from None
+
+
+def take_part(config: TrainConfig, folder: Path, continues: bool, group: Group) -> None:
+    """A run as the workers 1, 2, … see it: they train together with worker 0, but write and report nothing.
+
+    Args:
+        config, folder: as for `Training`.
+        continues: whether the run continues one that was stopped.
+        group: the workers. The default process group of `torch.distributed` is initialised.
+    """
+    training = Training(config, folder, Silent().updated, group=group)
+    if continues:
+        restore(training)
+    training.learn()
 
 
 class Training:
@@ -137,7 +178,8 @@ class Training:
         folder: the folder of the run.
         report: is called after every update.
         optimum: the exact highest expected points, if they are known.
-        start: the checkpoint with which a new run starts (`load_start`).
+        start: the checkpoint with which a new run starts (`load_start`). Only worker 0 needs it.
+        group: the workers of the run. Each of them makes a `Training`.
     """
 
     def __init__(
@@ -147,20 +189,23 @@ class Training:
         report: Callable[[Progress], None],
         optimum: float | None = None,
         start: CheckpointPolicy | None = None,
+        group: Group = ALONE,
     ) -> None:
         validate(config)
         self.config, self.folder, self.report, self.optimum = config, folder, report, optimum
+        self.group = group
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
         self.canonical_form = config.network_settings()["canonical_form"]
 
-        # The environment: N games, the learner in one seat of each, opponents from the pool in the others.
+        # The environment: N games, the learner in one seat of each, opponents from the pool in the others. Each worker
+        # has a part of the games.
         self.pool = OpponentPool(vars(config.opponents), config.pool_size)
         options: dict[str, Any] = dict(config.options)
         self.env = SeatVecEnv(
             self.game,
-            config.n_envs,
+            config.n_envs // group.size,
             opponents=self.pool if self.num_players > 1 else [],
             num_players=self.num_players,
             reward=config.reward,
@@ -173,21 +218,26 @@ class Training:
             **options,
         )
 
+        self.env.first_game = group.part(config.n_envs).start
+
         # The model.
         self.feature_names = self.env.prior.feature_names(self.game) if self.env.prior else []
         with library_settings(config.torch_threads):
-            self.model = make_model(config, self.env, len(self.feature_names))
+            self.model = make_model(config, self.env, len(self.feature_names), group)
         self.model.lr_schedule = lambda _: self._between(config.learning_rate, config.learning_rate_end)
         self.fixed = {name for name, tensor in network_parameters(self.model).items() if not tensor.requires_grad}
         if start is not None:
             take_over(self.model, start.network)
-        self.model.set_logger(tensorboard_logger(folder))
+        share_network(self.model, group)
+        self.model.set_logger(make_logger(folder, group))
 
         # Evaluation: the baselines (with optimal play, if it is an opponent), and the best checkpoints so far.
-        self.rivals = ("random", "greedy", "optimal") if config.opponents.optimal else ("random", "greedy")
+        greedy = ("greedy",) if GREEDY.plays(self.game) else ()
+        self.rivals = ("random", *greedy, *(("optimal",) if config.opponents.optimal else ()))
         self.best = -float("inf")
         self.previous_bests: list[PreviousBest] = []  # oldest first
         self.next_best = 0  # the number of the next one
+        self.owes_evaluation = False  # whether the run was stopped in an evaluation
         self._forgot: tuple[str, ...] = ()
         self._started = time.monotonic()
         self._checking = 0.0  # seconds spent on checks of new bests
@@ -207,14 +257,17 @@ class Training:
         """Train to ``total_timesteps``.
 
         Returns:
-            False if Ctrl-C or SIGTERM stopped it before; everything is saved then.
+            False if Ctrl-C or SIGTERM stopped it before; everything is saved then. If one worker is asked to stop, all
+            stop after the same update.
         """
-        config, model = self.config, self.model
-        watch = Watch(self.pool, self.feature_names)
+        config, model, group = self.config, self.model, self.group
+        watch = Watch(self.pool, self.feature_names, group)
         with library_settings(config.torch_threads), StopOnSignal() as stop:
             self._started, first = time.monotonic(), self.steps
             evaluation = None
-            while not self.is_finished and not stop.requested:
+            if self.owes_evaluation:
+                evaluation = self._evaluate_and_report(first)
+            while not self.is_finished and not group.any(stop.requested):
                 before = self.steps
                 self._set_schedules()
                 with divergence_reported(self):
@@ -223,14 +276,28 @@ class Training:
                     self.add_snapshot()
                 evaluation = None
                 if passes(before, self.steps, config.eval_every) or self.is_finished:
-                    evaluation = self.evaluate_and_save()
-                speed = (self.steps - first) / (time.monotonic() - self._started)
-                lost = () if evaluation is None else tuple(loses_to(evaluation, 1 / self.num_players))
-                self.report(Progress(self.steps, watch.score, speed, evaluation, self._forgot, lost))
+                    evaluation = self._evaluate_and_report(first, watch.score)
+                else:
+                    self.report(Progress(self.steps, watch.score, self._speed(first), None, self._forgot))
             if evaluation is None and self.steps > first:
                 self.save(self.folder / "last.safetensors", {})
                 save_resume(self)
         return self.is_finished
+
+    def _evaluate_and_report(self, first: int, score: float = math.nan) -> dict[str, Estimate]:
+        """Save the run, then evaluate it; a run that is killed during the evaluation plays it when it is resumed."""
+        self.model.logger.dump(self.steps)  # what is not logged now would be lost with the process
+        self.owes_evaluation = True
+        save_resume(self)
+        self.owes_evaluation = False
+        evaluation = self.evaluate_and_save()
+        lost = tuple(loses_to(evaluation, 1 / self.num_players))
+        self.report(Progress(self.steps, score, self._speed(first), evaluation, self._forgot, lost))
+        return evaluation
+
+    def _speed(self, first: int) -> float:
+        """Decisions per second since the run was started or resumed after `first` decisions."""
+        return (self.steps - first) / (time.monotonic() - self._started)
 
     def _set_schedules(self) -> None:
         """Set what changes over the run, before an update."""
@@ -248,6 +315,7 @@ class Training:
 
     def evaluate_and_save(self) -> dict[str, Estimate]:
         """Play evaluation games; write ``last``, the resume file, and ``best`` if it is better and passes the gate."""
+        self.require_equal_workers()
         evaluation = self.evaluate()
         measure = self.measure(evaluation)
         self._forgot = ()
@@ -257,7 +325,8 @@ class Training:
             is_best = not self._forgot
         for name, figure in evaluation.items():
             self.model.logger.record(name, figure.mean)
-            self.model.logger.record(f"{name}_half_width", figure.half_width)
+            self.model.logger.record(f"{name}_low", figure.low)
+            self.model.logger.record(f"{name}_high", figure.high)
         if self.optimum is not None:
             self.model.logger.record("eval/percent_of_optimum", 100 * evaluation["eval/score"].mean / self.optimum)
         self.model.logger.dump(self.steps)
@@ -294,6 +363,11 @@ class Training:
         self.model.logger.record("time/share_of_checks", self._checking / (time.monotonic() - self._started))
         return found
 
+    def require_equal_workers(self) -> None:
+        """Raise a RuntimeError if the workers do not have the same network and the same opponents."""
+        found = digest(network_tensors(self.model))
+        self.group.require_equal(f"{found} {self.pool.steps} {self.pool.results}", "the networks or opponents")
+
     def measure(self, evaluation: dict[str, Estimate]) -> float:
         """What ``best`` maximises: points for ``reward="score"``, else the mean win rate against the baselines."""
         if self.env.table.batch.reward == "score":
@@ -324,7 +398,8 @@ class Training:
     def add_snapshot(self) -> None:
         """Add a copy of the learner to the opponents; it plays in games that start from now on."""
         name = f"step-{self.steps:09d}"
-        self.pool.add(self.policy(name=name, deterministic=False), self.steps, self.env.table.seated)
+        in_use = self.group.join(self.env.table.seated)
+        self.pool.add(self.policy(name=name, deterministic=False), self.steps, in_use)
 
     def evaluate(self) -> dict[str, Estimate]:
         """Play evaluation games, which have other seeds than training games. Return the results by scalar name."""
@@ -349,24 +424,20 @@ class Training:
             num_players=self.num_players,
             seed=self.config.seed + EVALUATION_SEED,
             options=self.config.options,
+            play_all=partial(play_together, self.group) if self.group.size > 1 else play_games,
         )[0]
 
     def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
-        """Write the learner as a checkpoint, with the results of its evaluation in the card."""
+        """Write the learner as a checkpoint, with the results of its evaluation in the card. Only worker 0 does it."""
+        if self.group.rank > 0:
+            return
         policy = self.policy()
         card = policy.card() | {
             "reward": self.env.table.batch.reward,
             "steps": self.steps,
             "seed": self.config.seed,
             "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
-            "evaluation": {
-                name.removeprefix("eval/"): {
-                    "mean": figure.mean,
-                    "half_width": figure.half_width,
-                    "deals": figure.count,
-                }
-                for name, figure in evaluation.items()
-            },
+            "evaluation": {name.removeprefix("eval/"): figure.to_dict() for name, figure in evaluation.items()},
         }
         save_checkpoint(path, card, policy.network)
 

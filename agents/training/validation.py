@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from fivedice.agents.policies.baselines import is_solved
+from fivedice.agents.policies.baselines import GREEDY, PLANNER, is_solved
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint
 from fivedice.agents.training.config import CONFIG, TrainConfig
 from fivedice.envs import load_game
@@ -26,8 +27,19 @@ def validate(config: TrainConfig) -> None:
             f"batch_size={config.batch_size} does not divide the {rollout} decisions between two updates "
             f"(n_envs={config.n_envs} times n_steps={config.n_steps}); use a divisor of {rollout}"
         )
+    if isinstance(config.workers, int) and config.workers > 1:
+        for name, count in (("n_envs", config.n_envs), ("batch_size", config.batch_size)):
+            if count % config.workers:
+                raise ValueError(
+                    f"workers={config.workers} does not divide {name}={count}; use a divisor, because each worker has "
+                    "an equal part of the games and of each minibatch"
+                )
     if config.opponents.optimal and not is_solved(game, options):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
+    if config.opponents.greedy and not GREEDY.plays(game):
+        raise ValueError(f"opponents.greedy={config.opponents.greedy}, but {game.title} has no greedy policy; use 0")
+    if config.opponents.planner and not PLANNER.plays(game):
+        raise ValueError(f"opponents.planner={config.opponents.planner}, but {game.title} has no planner; use 0")
     prior = config.make_prior()
     if prior is not None:
         prior.check(game)
@@ -54,7 +66,7 @@ def validate_resumed(config: TrainConfig, folder: Path) -> None:
     """
     if not (folder / CONFIG).is_file():  # nothing has begun there
         return
-    stored = json.loads((folder / CONFIG).read_text("utf-8"))
+    stored = read_stored(folder / CONFIG)
     for name in ("seed", "name", "runs"):
         value = getattr(config, name)
         value = str(value) if isinstance(value, Path) else value
@@ -63,6 +75,21 @@ def validate_resumed(config: TrainConfig, folder: Path) -> None:
                 f"{folder} was started with {name}={stored[name]!r}, which cannot change; "
                 f"leave out --{name}, or start a new run"
             )
+
+
+def read_stored(path: Path) -> dict[str, Any]:
+    """Read the settings that a run has stored in its folder.
+
+    Raises:
+        ValueError: the file does not contain settings.
+    """
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} does not contain the settings of a run ({error})") from None
+    if not isinstance(stored, dict):
+        raise ValueError(f"{path} does not contain the settings of a run (it contains {str(stored)[:40]!r})")
+    return stored
 
 
 def load_start(config: TrainConfig) -> CheckpointPolicy | None:

@@ -17,7 +17,7 @@ from fivedice.envs.core.batch import Rows, find_illegal, one_for_each
 from fivedice.envs.core.canonical import canonical_view
 from fivedice.envs.core.spec import Game, check_keywords
 from fivedice.envs.core.view import Policy
-from fivedice.envs.display.picture import Pictures
+from fivedice.envs.display.drawing import draw, require_rasteriser
 
 MASKED = (
     "Choose legal actions only, which action_masks() returns: train with MaskablePPO of sb3-contrib, and evaluate with "
@@ -58,7 +58,7 @@ class SeatVecEnv(VecEnv):
         num_players: the number of players; None for the game's default.
         reward: ``"win"``, ``"score"`` or ``"margin"``; None for ``"win"``, or ``"score"`` with one player.
         render_mode: ``"rgb_array"``: `render` returns a picture of all games, and `get_images` one of each; needs
-            ``pip install "fivedice[plot]"``. None for no rendering.
+            ``pip install "fivedice[render]"``. None for no rendering.
         illegal_action: what happens at an illegal action. ``"raise"``: `step_async` raises a ValueError and no game
             changes, because a learner that gets the masks chooses an illegal action only by mistake. ``"terminate"``:
             the game ends as a loss.
@@ -78,6 +78,8 @@ class SeatVecEnv(VecEnv):
     Attributes:
         margin_coef: extra reward (shaping): this much per point gained on the others' mean score (per own point with
             one player). It is 0.0 at the start and may be changed between steps.
+        first_game: row i plays the game ``first_game + i`` of the seed. It is 0 at the start and may be changed before
+            `reset`.
         returns: float64 (N,), the sum of the rewards in each running game.
         lengths: int64 (N,), the number of steps in each running game.
 
@@ -139,8 +141,10 @@ class SeatVecEnv(VecEnv):
                 "leave out one of them"
             )
         self.margin_coef = 0.0
+        self.first_game = 0
         self.render_mode = render_mode
-        self._pictures = Pictures() if render_mode == "rgb_array" else None
+        if render_mode == "rgb_array":
+            require_rasteriser()
         low, high = self.table.batch.layout.bounds()
         actions = spaces.Discrete(self.table.batch.num_actions)
         if self.prior is not None:
@@ -156,7 +160,7 @@ class SeatVecEnv(VecEnv):
         self.margins = np.zeros(num_envs)  # the lead up to which `margin_coef` has been paid
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seed of the games that the next `reset` starts. Row i starts with game i of this seed.
+        """Set the seed of the games that the next `reset` starts. Row i starts with game ``first_game + i`` of it.
 
         Args:
             seed: the seed, or None to continue with the next games of the current seed.
@@ -173,7 +177,7 @@ class SeatVecEnv(VecEnv):
         Returns:
             float32 (N, size), the learner's first observation in each game.
         """
-        self.table.reset(self._seed)
+        self.table.reset(self._seed, first_game=self.first_game)
         self._seed = None
         self.returns[:] = 0.0
         self.lengths[:] = 0
@@ -296,9 +300,10 @@ class SeatVecEnv(VecEnv):
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """A picture of each game, uint8 (height, width, 3); None without a render mode."""
-        if self._pictures is None:
+        if self.render_mode is None:
             return [None] * self.num_envs
-        return [self._pictures.draw(self.table.batch.render(row)) for row in range(self.num_envs)]
+        batch = self.table.batch
+        return [draw(batch.game, state, batch.options).pixels() for state in batch.states]
 
     def close(self) -> None:
         """Does nothing, because there is nothing to release."""

@@ -17,11 +17,13 @@ from pettingzoo import AECEnv
 
 from fivedice.envs.core.batch import Batch, one_integer
 from fivedice.envs.core.chance import SCRIPT, new_streams
+from fivedice.envs.core.marks import Marks
 from fivedice.envs.core.option import Value
 from fivedice.envs.core.reward import REWARDS, check_illegal
 from fivedice.envs.core.spec import Game, check_keywords, check_reset_options, unknown_name
 from fivedice.envs.core.view import View
-from fivedice.envs.display.picture import Pictures
+from fivedice.envs.display.drawing import Drawing, draw, mark_last, require_rasteriser
+from fivedice.envs.display.window import Window, can_open
 from fivedice.envs.display.words import print_text
 
 Observation: TypeAlias = Any  # a dict of two arrays, or one array; see `mask_in`
@@ -70,8 +72,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         reward: ``"win"``: at the end of the game the winners share +1 and the losers share -1, or all get 0 if everyone
             wins. ``"score"``: at each step the change of the own points. ``"margin"``: at each step the change of the
             own points, minus the mean change of the others' points. Default: ``"win"``, or ``"score"`` with one player.
-        render_mode: ``"ansi"``: `render` returns text. ``"human"``: the text is printed after `reset` and each `step`.
-            ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[plot]"``. None: no rendering.
+        render_mode: ``"ansi"``: `render` returns text. ``"human"``: a window shows each position, after `reset` and
+            each `step`; without a display, or without ``pip install "fivedice[render]"``, the text is printed instead.
+            ``"rgb_array"``: `render` returns a picture; needs ``pip install "fivedice[render]"``. None: no rendering.
             Default: None.
         illegal_action: what happens at an illegal action. ``"raise"``: `step` raises a ValueError and the game does not
             change. ``"terminate"``: the game ends, as with PettingZoo's ``TerminateIllegalWrapper``, and the agent's
@@ -86,7 +89,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
     Raises:
         ValueError: an argument is out of range, or the value of an option is unknown.
         TypeError: a keyword is unknown.
-        ModuleNotFoundError: ``render_mode="rgb_array"`` without matplotlib.
+        ModuleNotFoundError: ``render_mode="rgb_array"`` without pylunasvg.
     """
 
     def __init__(
@@ -110,7 +113,10 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.game = game
         self._batch = Batch(game, 1, num_players=num_players, reward=reward, **options)
         self.render_mode = render_mode
-        self._pictures = Pictures() if render_mode == "rgb_array" else None
+        if render_mode == "rgb_array":
+            require_rasteriser()
+        self._window = Window(game.title) if render_mode == "human" and can_open() else None
+        self._last_step: tuple[NDArray[np.void], int] | None = None  # the state before the last action, and the action
         self.illegal_action, self.illegal_reward = illegal_action, float(illegal_reward)
         self.mask_in = mask_in
         self.metadata = {
@@ -178,6 +184,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self.agent_selection = self.possible_agents[self._batch.movers[0]]
+        self._last_step = None
         self._show_masks()
         self._print()
 
@@ -250,7 +257,9 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             self.infos[agent]["illegal_action"] = batch.explain_illegal(0, number)
             self._end()
             return
+        before = batch.states.copy()
         batch.step_one(number)
+        self._last_step = before, number
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.agents, batch.rewards[0].tolist(), strict=True))
         if batch.terminated[0] or batch.truncated[0]:
@@ -293,23 +302,44 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
 
         Returns:
             With ``"ansi"`` text; with ``"rgb_array"`` a picture, uint8 (height, width, 3), of the same size at each
-            call. With ``"human"`` the text is printed and None is returned. Without a render mode None.
+            call. With ``"human"`` a window shows the picture, or the text is printed, and None is returned. Without a
+            render mode None.
 
         Raises:
             RuntimeError: `reset` was not called before.
         """
         self._require_reset("render")
-        text = self._batch.render(0)
-        if self._pictures is not None:
-            return self._pictures.draw(text)
+        if self.render_mode == "rgb_array":
+            return self.draw().pixels()
         if self.render_mode == "ansi":
-            return text
+            return self._batch.render(0)
+        if self._window is not None and self._window.show(self.draw()):
+            return None
         if self.render_mode == "human":
-            print_text(text)
+            self._window = None
+            print_text(self._batch.render(0))
         return None
 
+    def draw(self) -> Drawing:
+        """The position and the last action as a vector drawing: SVG text, or pixels. A notebook shows it.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
+        self._require_reset("draw")
+        batch, marks = self._batch, Marks()
+        if self._last_step is not None:
+            before, action = self._last_step
+            marks = mark_last(self.game, before[0], batch.options, action)
+        return draw(self.game, batch.states[0], batch.options, marks)
+
+    def _repr_svg_(self) -> str | None:
+        return self.draw().svg if "agents" in self.__dict__ else None
+
     def close(self) -> None:
-        """Do nothing: the environment has no windows or files to close."""
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
 
     def _print(self) -> None:
         if self.render_mode == "human":
@@ -402,6 +432,7 @@ class DiceEnv(AECEnv[str, Observation, int | None]):
             raise ValueError(
                 "the snapshot is from a version of the game with other records; take a new one with get_state()"
             )
+        self._last_step = None
         batch.states[:], batch.streams[:] = snapshot.state, snapshot.stream
         batch.scripts = snapshot.script.copy()
         batch._has_started = True  # so that reset() starts the next game of the snapshot's seed

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from fivedice.envs import load_game
 from fivedice.envs.api.table import Opponents, Table
 from fivedice.envs.core.chance import checked_seed
+from fivedice.envs.core.marks import NO_MARKS
 from fivedice.envs.core.spec import Game, check_keywords, check_reset_options
-from fivedice.envs.display.picture import Pictures
+from fivedice.envs.display.drawing import Drawing, draw, mark_last, require_rasteriser
 
 Observation: TypeAlias = Any  # float32 (size,), or a dict of two arrays; see `mask_in`
 
@@ -62,7 +63,7 @@ class SeatEnv(gymnasium.Env[Observation, np.int64]):
         reward: ``"win"``, ``"score"`` or ``"margin"``, as for `DiceEnv`. Default: ``"win"``, or ``"score"`` with one
             player.
         render_mode: ``"ansi"``: `render` returns text. ``"rgb_array"``: `render` returns a picture; needs
-            ``pip install "fivedice[plot]"``. None: no rendering. Default: None.
+            ``pip install "fivedice[render]"``. None: no rendering. Default: None.
         illegal_action: what happens at an illegal action. ``"terminate"``: the game ends as a loss. ``"raise"``: `step`
             raises a ValueError and the game does not change. Default: ``"terminate"``, because `step` of a Gymnasium
             environment takes every action of the action space.
@@ -75,7 +76,7 @@ class SeatEnv(gymnasium.Env[Observation, np.int64]):
         ValueError: an argument is out of range, the value of an option is unknown, or a policy does not exist or cannot
             play the game.
         TypeError: a keyword is unknown.
-        ModuleNotFoundError: ``render_mode="rgb_array"`` without matplotlib.
+        ModuleNotFoundError: ``render_mode="rgb_array"`` without pylunasvg.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012  # Gymnasium's own form
@@ -97,7 +98,8 @@ class SeatEnv(gymnasium.Env[Observation, np.int64]):
         check_keywords(SeatEnv, self.game, options)
         check_modes(render_mode, mask_in)
         self.render_mode, self.mask_in = render_mode, mask_in
-        self._pictures = Pictures() if render_mode == "rgb_array" else None
+        if render_mode == "rgb_array":
+            require_rasteriser()
         self.table = Table(
             self.game,
             1,
@@ -197,8 +199,23 @@ class SeatEnv(gymnasium.Env[Observation, np.int64]):
         self.table.require_reset("render")
         if self.render_mode is None:
             return None
-        text = self.table.batch.render(0)
-        return text if self._pictures is None else self._pictures.draw(text)
+        if self.render_mode == "rgb_array":
+            return self.draw().pixels()
+        return self.table.batch.render(0)
+
+    def draw(self) -> Drawing:
+        """The position and the last action as a vector drawing: SVG text, or pixels. A notebook shows it.
+
+        Raises:
+            RuntimeError: `reset` was not called before.
+        """
+        self.table.require_reset("draw")
+        batch, last = self.table.batch, self.table.last_step
+        marks = NO_MARKS if last is None else mark_last(self.game, last[0], batch.options, last[1])
+        return draw(self.game, batch.states[0], batch.options, marks)
+
+    def _repr_svg_(self) -> str | None:
+        return self.draw().svg if self.table.batch._has_started else None
 
     def _shown(self, observation: NDArray[np.float32]) -> Observation:
         if self.mask_in == "info":

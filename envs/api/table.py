@@ -161,6 +161,7 @@ class Table:
         paid: (N,) float64, the rewards of the learner's last transition.
         owed: (N,) float64, the rewards before the learner's first decision. They are part of its first transition, and
             then 0.
+        last_step: with one game, the state before the last action of any seat, and the action; else None.
         illegal: for each row whose game ended in the last step by an illegal action, a sentence that says why the
             action is illegal.
 
@@ -201,17 +202,18 @@ class Table:
         self.seated = np.full((num_games, players), LEARNER, np.int64)
         self.paid = np.zeros(num_games)
         self.owed = np.zeros(num_games)
+        self.last_step: tuple[Any, int] | None = None
 
-    def reset(self, seed: int | None = None, script: Sequence[int] = ()) -> None:
+    def reset(self, seed: int | None = None, script: Sequence[int] = (), first_game: int = 0) -> None:
         """Start a new game in every row, and play up to the learner's first decision.
 
         Args:
-            seed, script: as for `Batch.reset`.
+            seed, script, first_game: as for `Batch.reset`.
 
         Raises:
             ValueError: the seed or a face is out of range.
         """
-        self.batch.reset(seed, script=script)
+        self.batch.reset(seed, first_game=first_game, script=script)
         self._sit_down(self.batch.all_rows)
 
     def restart(self, rows: Rows) -> None:
@@ -251,7 +253,7 @@ class Table:
         self.illegal = {}
         if self.ends_illegal:
             actions, rows = self._end_illegal(actions, rows, explain or self.batch.name_illegal)
-        self.batch.step(actions, rows, restart=False)
+        self._step(actions, rows)
         self.paid[rows] = self.owed[rows] + self.batch.rewards[rows, self.seats[rows]]
         self.owed[rows] = 0.0
         self._play_on(rows)
@@ -320,6 +322,7 @@ class Table:
             self._take_seats(skipped)
 
     def _take_seats(self, rows: Rows) -> None:
+        self.last_step = None
         players = self.batch.num_players
         streams = np.full(len(rows), SEATING, np.int64)
         if self.seat == "random":
@@ -357,8 +360,14 @@ class Table:
                         "The games were interrupted: call reset()"
                     )
                 actions[asked] = answer
-            batch.step(actions, rows, restart=False)
+            self._step(actions, rows)
             self.paid[rows] += batch.rewards[rows, self.seats[rows]]
+
+    def _step(self, actions: NDArray[np.integer[Any]], rows: Rows) -> None:
+        before = self.batch.states[0].copy() if self.batch.num_games == 1 else None
+        self.batch.step(actions, rows, restart=False)
+        if before is not None and len(rows):
+            self.last_step = before, int(actions[0])
 
     def require_reset(self, method: str) -> None:
         """Raise a RuntimeError, with the name of the method that was called, if `reset` was not called before."""

@@ -22,7 +22,7 @@ which they were drawn, by their names on the game's dice. Blank lines and lines 
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from pettingzoo.utils.wrappers import BaseWrapper
 
-from fivedice.envs import GAMES, load_game
+from fivedice.envs import game_names, load_game
 from fivedice.envs.api.aec import DiceEnv, Observation, Snapshot
 from fivedice.envs.core.chance import BLANK, SCRIPT
 from fivedice.envs.core.option import written
@@ -70,6 +70,9 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
     Args:
         env: an environment with ``illegal_action="raise"``.
 
+    Attributes:
+        actions: the actions of the game since the last `reset`.
+
     Raises:
         ValueError: ``env`` has ``illegal_action="terminate"``.
     """
@@ -79,6 +82,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
             raise ValueError("a transcript cannot hold illegal actions; use illegal_action='raise'")
         super().__init__(env)
         self._lines: list[str] = []
+        self.actions: list[int] = []
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game and a new transcript. Arguments and errors are those of `DiceEnv.reset`.
@@ -89,7 +93,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         env, options = self.env, dict(options or {})
         env.reset(seed, {**options, "script": [*options.get("script", ()), *[BLANK] * ROOM]})
         start = env.get_state()
-        self._lines = []
+        self._lines, self.actions = [], []
         self._record_throws(None, 0, start)
 
     def step(self, action: int | None) -> None:
@@ -106,6 +110,7 @@ class Recorder(BaseWrapper[str, Observation, int | None]):
         env.step(action)
         after = env.get_state()
         assert action is not None
+        self.actions.append(int(action))
         self._lines.append(describe_action(env, before, agent, int(action)))
         self._record_throws(agent, int(before.stream["scripted"][0]), after)
         if _is_over(env, agent):
@@ -187,13 +192,16 @@ def parse(text: str) -> Transcript:
     """
     numbered = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     numbered = [(number, line) for number, line in numbered if line and not line.startswith("#")]
-    ids = {load_game(name).aec_id: load_game(name) for name in GAMES}
+    ids = {f"fivedice/{name}-v{version}": name for name, version in game_names().items()}
     if not numbered:
         raise ValueError(f"the transcript is empty; its first line must be a game's id, such as {next(iter(ids))!r}")
     number, line = numbered.pop(0)
     if line not in ids:
         raise ValueError(f"line {number}: {unknown_name('game', line, ids)}")
-    game = ids[line]
+    try:
+        game = load_game(ids[line])
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from error
     num_players: Any = game.default_players
     options: dict[str, Any] = {option.name: option.samples[0] for option in game.rules.OPTIONS}
     while numbered and (setting := re.fullmatch(r"(\w+): (.+)", numbered[0][1])):
@@ -225,8 +233,12 @@ def _thrown(line: str) -> list[str]:
     return found[1].split() if found else []
 
 
-def replay(transcript: Transcript) -> Recorder:
+def replay(transcript: Transcript, before_step: Callable[[Recorder, int], None] | None = None) -> Recorder:
     """Play a transcript again with its dice, through the PettingZoo API.
+
+    Args:
+        transcript: the transcript.
+        before_step: called as ``before_step(recorder, action)`` before each action. Default: nothing is called.
 
     Returns:
         The recorder, after the last action of the transcript. The game can be continued.
@@ -252,7 +264,10 @@ def replay(transcript: Transcript) -> Recorder:
         number, line = transcript.numbers[agreed], transcript.lines[agreed]
         if _is_over(game.env, game.env.agent_selection):
             raise ValueError(f"line {number}: {line!r} comes after the end of the game")
-        game.step(_find_action(game.env, number, line))
+        action = _find_action(game.env, number, line)
+        if before_step is not None:
+            before_step(game, action)
+        game.step(action)
 
 
 def _find_action(env: DiceEnv, number: int, line: str) -> int:

@@ -14,7 +14,7 @@ from fivedice.envs.api.table import Opponents, Table
 from fivedice.envs.core.chance import checked_seed
 from fivedice.envs.core.option import is_whole
 from fivedice.envs.core.spec import Game, check_keywords, check_reset_options
-from fivedice.envs.display.picture import Pictures
+from fivedice.envs.display.drawing import draw, require_rasteriser
 
 Observations: TypeAlias = Any  # float32 (N, size), or a dict of two arrays; see `mask_in`
 
@@ -52,7 +52,7 @@ class SeatVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         ValueError: an argument is out of range, the value of an option is unknown, or a policy does not exist or cannot
             play the game.
         TypeError: a keyword is unknown.
-        ModuleNotFoundError: ``render_mode="rgb_array"`` without matplotlib.
+        ModuleNotFoundError: ``render_mode="rgb_array"`` without pylunasvg.
     """
 
     def __init__(
@@ -83,7 +83,8 @@ class SeatVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": list(RENDER_MODES), "render_fps": 2}
         self.num_envs, self.copy = num_envs, copy
         self.render_mode, self.mask_in = render_mode, mask_in
-        self._pictures = Pictures() if render_mode == "rgb_array" else None
+        if render_mode == "rgb_array":
+            require_rasteriser()
         self.table = Table(
             self.game,
             num_envs,
@@ -226,8 +227,10 @@ class SeatVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         self.table.require_reset("render")
         if self.render_mode is None:
             return None
-        texts = [self.table.batch.render(row) for row in range(self.num_envs)]
-        return tuple(texts if self._pictures is None else map(self._pictures.draw, texts))
+        batch = self.table.batch
+        if self.render_mode == "ansi":
+            return tuple(batch.render(row) for row in range(self.num_envs))
+        return tuple(draw(self.game, state, batch.options).pixels() for state in batch.states)
 
     def _add(self, infos: dict[str, Any], name: str, values: NDArray[Any], rows: NDArray[np.int64]) -> None:
         """Add the values of some rows to the infos, in Gymnasium's form."""

@@ -5,6 +5,7 @@ A rule is written once, as a plain Python function, and decorated with `kernel`.
 `fivedice.envs.core.kernel_cache` keeps the machine code.
 """
 
+import contextlib
 from collections.abc import Callable
 from functools import cache, partial
 from types import FunctionType
@@ -14,13 +15,32 @@ import numba
 import numba.extending
 import numpy as np
 from numba.core.compiler import Compiler
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
+from fivedice.envs.core.fingerprint import NoFingerprint, fingerprint
 from fivedice.envs.core.kernel_cache import KernelCache
+from fivedice.envs.core.kernel_error import KernelError, explain
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _NoAlias(Compiler):
+class _Kernel(Compiler):
+    """Compiles a function under a name that no other machine code has, in this process or in a stored file.
+
+    Numba numbers functions and record types in the order in which a process meets them. Machine code that other
+    processes have stored may then use a name of this process for another function, and the linker takes the wrong one.
+    """
+
+    def define_pipelines(self) -> Any:
+        function = self.state.func_id
+        with contextlib.suppress(NoFingerprint):  # then it is not stored either
+            stamp = fingerprint(function.func, repr(self.state.args), repr(self.state.flags))
+            function.unique_id = stamp[:32]
+            function.unique_name = f"{function.func_qualname}${function.unique_id}"
+        return super().define_pipelines()
+
+
+class _NoAlias(_Kernel):
     """Compiles a function whose arrays share no memory, so that no array is read again after a write to another."""
 
     def define_pipelines(self) -> Any:
@@ -39,10 +59,9 @@ def kernel(
     allocates: bool = False,
     noalias: bool = False,
 ) -> Any:
-    """Compile `function` on its first call, or load its machine code if no source has changed since.
+    """Compile `function` on its first call, or load its machine code if nothing that it consists of has changed since.
 
-    The compiled function releases the GIL. It does not check its arguments; the caller does. Closures that are made for
-    one game each are distinguished by the names of the functions in the closure.
+    The compiled function releases the GIL. It does not check its arguments; the caller does.
 
     Args:
         function: the function to compile.
@@ -54,16 +73,30 @@ def kernel(
 
     Raises:
         TypeError: the function returns an array, but `allocates` is False.
+        KernelError: raised by the first call, if the function cannot be compiled.
     """
     if function is None:
         return partial(kernel, inline=inline, allocates=allocates, noalias=noalias)
     if not allocates and "ndarray" in str(function.__annotations__.get("return")).lower():
         raise TypeError(f"{function.__qualname__} returns an array: @kernel(allocates=True)")
-    compiler = {"pipeline_class": _NoAlias} if noalias else {}
-    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=allocates, **compiler)(function)
+    compiler = _NoAlias if noalias else _Kernel
+    dispatcher: Any = numba.njit(nogil=True, forceinline=inline, _nrt=allocates, pipeline_class=compiler)(function)
     if dispatcher is not function:  # NUMBA_DISABLE_JIT leaves the function alone
-        dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(function, inline, allocates, noalias)
+        dispatcher._compile_for_args = _explaining(dispatcher._compile_for_args, function)
     return dispatcher
+
+
+def _explaining(compile_for_args: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """What Numba calls to compile `function` for the arguments of a call, with an error that explains what is wrong."""
+
+    def compile_or_explain(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compile_for_args(*args, **kwargs)
+        except (NumbaError, UnsupportedBytecodeError) as error:
+            raise KernelError(explain(function, error)) from error
+
+    return compile_or_explain
 
 
 @cache

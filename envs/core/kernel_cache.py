@@ -2,7 +2,7 @@
 
 Numba's own cache compares only the file of the decorated function and would keep stale code when a rule that it *calls*
 is edited in another file (https://numba.readthedocs.io/en/stable/developer/caching.html). Here the stamp of each cached
-function covers all sources of the project: after any edit, what is used next is compiled again.
+function is its fingerprint, which covers everything that it is compiled from.
 """
 
 import contextlib
@@ -21,19 +21,9 @@ from typing import Any
 from numba.core import caching, config
 from numba.misc.appdirs import AppDirs
 
+from fivedice.envs.core.fingerprint import NoFingerprint, closure_of, fingerprint
+
 SEAL_SIZE = hashlib.sha256().digest_size
-PACKAGES = tuple(Path(__file__).parents[2] / name for name in ("envs", "agents"))
-
-
-@cache
-def stamp_of(source: str) -> str:
-    """A digest of all sources from which a function in the file `source` may be compiled."""
-    digest = hashlib.sha256()
-    files = {Path(source), *(path for package in PACKAGES for path in package.rglob("*.py"))}
-    for path in sorted(files):
-        digest.update(path.read_bytes() if path.is_file() else b"")
-        digest.update(b"\0")
-    return digest.hexdigest()
 
 
 def cache_roots() -> list[Path]:
@@ -65,8 +55,6 @@ class CacheLocator(caching._CacheLocator):
     """
 
     def __init__(self, function: FunctionType, source: str) -> None:
-        self._source = source
-        self._line = function.__code__.co_firstlineno
         self._py_file = source  # the name Numba reads for its own messages
         # In the name of the folder, not in the stamp: a change of the stamp removes the files of all other stamps.
         place = repr((str(Path(source).parent), tuple(sys.version_info), config.BOUNDSCHECK, config.DEBUG))
@@ -86,12 +74,12 @@ class CacheLocator(caching._CacheLocator):
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        """A digest that changes when machine code must be compiled again."""
-        return stamp_of(self._source)
+        """Nothing: `KernelCache` asks for the fingerprint whenever it loads or stores."""
+        return ""
 
     def get_disambiguator(self) -> str:
-        """What distinguishes functions of the same name in one file."""
-        return str(self._line)
+        """Nothing: `KernelCache` distinguishes functions of the same name."""
+        return ""
 
     @classmethod
     def from_function(cls, function: FunctionType, source: str) -> "CacheLocator":
@@ -100,7 +88,7 @@ class CacheLocator(caching._CacheLocator):
 
 
 class CacheFiles(caching.IndexDataCacheFile):
-    """The files with the machine code of one function, one for each key. Their names hold digests of key and sources.
+    """The files with the machine code of one function, one for each key. Their names hold digests of key and stamp.
 
     Numba numbers its files and keeps an index. Two processes that compile at the same time may use the same number, and
     a third one then loads the code of another function. Numba also runs the contents of a damaged file. Here each file
@@ -112,10 +100,10 @@ class CacheFiles(caching.IndexDataCacheFile):
         self._readable = folders or [Path(cache_path)]
 
     def save(self, key: Any, data: Any) -> None:
-        """Write machine code, and remove the files of other versions of the sources."""
+        """Write machine code, and remove the files of other versions of the function."""
         with contextlib.suppress(OSError):  # a full disk: compile in each process
             for path in self._files():
-                if not path.name.startswith(self._current):  # from other versions of the sources
+                if not path.name.startswith(self._current):  # of another version
                     path.unlink(missing_ok=True)
             name = self._name(key)
             content = self._dump(data)
@@ -163,30 +151,35 @@ class _CacheImplementation(caching.CompileResultCacheImpl):
 
 
 class KernelCache(caching.FunctionCache):
-    """The cache of one kernel; Numba asks it before it compiles."""
+    """The cache of one kernel; Numba asks it before it compiles.
+
+    Args:
+        function: the plain function.
+        options: how it is compiled.
+    """
 
     _impl_class = _CacheImplementation
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *options: object) -> None:
         super().__init__(function)
-        locator = self._impl.locator
-        self._cache_file = CacheFiles(
-            self._cache_path, self._impl.filename_base, locator.get_source_stamp(), locator.folders
-        )
+        self._options = options
+
+    def _load_overload(self, signature: Any, target_context: Any) -> Any:
+        return super()._load_overload(signature, target_context) if self._find_files() else None
+
+    def _save_overload(self, signature: Any, data: Any) -> None:
+        if self._find_files():
+            super()._save_overload(signature, data)
+
+    def _find_files(self) -> bool:
+        """Find the files for what the function is compiled from now; False if they cannot be known."""
+        try:
+            stamp = fingerprint(self._py_func, *self._options)
+        except NoFingerprint:
+            return False
+        name = f"{self._impl.filename_base}{closure_of(self._py_func)}"
+        self._cache_file = CacheFiles(self._cache_path, name, stamp, self._impl.locator.folders)
+        return True
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        # Numba would pickle the closure. The pickle of a compiled function differs between processes, so its name is
-        # used instead; the stamp covers its source.
-        return signature, codegen.magic_tuple(), closure_names(self._py_func)
-
-
-def closure_names(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """The names of the functions in the closure of `function`, and the values of all else in it."""
-    names: list[Any] = []
-    for cell in function.__closure__ or ():
-        value = getattr(cell.cell_contents, "py_func", cell.cell_contents)
-        if isinstance(value, FunctionType):
-            names.append((value.__module__, value.__qualname__, closure_names(value)))
-        else:
-            names.append(repr(value))
-    return tuple(names)
+        return signature, codegen.magic_tuple()  # the closure is in the name and the stamp

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from fivedice.envs.core.chance import Chance
 from fivedice.envs.core.kernel import kernel
+from fivedice.envs.core.marks import Marks
 from fivedice.envs.core.option import Option, Value
 
 State: TypeAlias = Any  # one record of the game's STATE dtype (np.void in Python, a Numba record when compiled)
@@ -165,6 +167,11 @@ class Game:
             ``"keep 5 5 5"`` or ``"fill Fives: 15"``. It starts with a verb; a transcript adds the
             letter s: ``"player_0 keeps 5 5 5"``. Legal actions with the same name must have the same effect.
         render: ``render(state, options)`` returns the state as text for a terminal.
+        draw: ``draw(state, options, marks)`` returns the state as an SVG document, as ``envs/display/drawing.py``
+            describes it. Default: None, pictures show the text.
+        action_regions: ``action_regions(state, options, action)`` returns the names of the regions of the drawing that
+            belong to a legal action, such as the dice that a keep holds. In each position, different legal actions
+            have different regions. Default: None, the drawing has no regions.
         is_truncated: kernel ``is_truncated(state, options)``: whether a finished game was stopped by a limit of turns.
             Its rewards are those of any finished game. Default: never.
         canonical: kernel ``canonical(state, options, seat, out, actions)`` for the canonical form of a state, as a seat
@@ -187,14 +194,31 @@ class Game:
     action_names: Callable[[Options], tuple[str, ...]]
     name_action: Callable[[State, Options, int], str]
     render: Callable[[State, Options], str]
+    draw: Callable[[State, Options, Marks], str] | None = None
+    action_regions: Callable[[State, Options, int], tuple[str, ...]] | None = None
     observe_throw: Callable[[State, Options, int, NDArray[np.float32]], None] | None = None
     num_keeps: int = 0
     is_truncated: Callable[[State, Options], bool] = never
     canonical: Callable[[State, Options, int, State, NDArray[np.int64]], None] | None = None
 
-    def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
-        # A copied or pickled game is a reference to the GAME of its package, because it consists of code.
-        return _game_of_package, (self.rules.__name__.rpartition(".")[0],)
+    def __reduce__(self) -> tuple[Callable[[str, str], "Game"], tuple[str, str]]:
+        # A copied or pickled game is a reference to its declaration, because it consists of code.
+        return _declared, (self.home, next(n for n, value in vars(sys.modules[self.home]).items() if value is self))
+
+    @property
+    def home(self) -> str:
+        """The name of the module that has the declaration: in general the package of the module with the rules.
+
+        Raises:
+            ValueError: no module of the package has it.
+        """
+        rules = self.rules.__name__
+        package, top = rules.rpartition(".")[0], rules.partition(".")[0]
+        others = sorted(name for name in sys.modules if name.startswith(f"{top}."))
+        for module in (package, rules, top, *others):
+            if any(value is self for value in vars(sys.modules.get(module, object)).values()):
+                return module
+        raise ValueError(f"no module of {top} has the declaration of {self.title} as an attribute")
 
     @property
     def aec_id(self) -> str:
@@ -277,8 +301,8 @@ class Game:
         }
 
 
-def _game_of_package(package: str) -> Game:
-    game: Game = importlib.import_module(package).GAME
+def _declared(module: str, name: str) -> Game:
+    game: Game = vars(importlib.import_module(module))[name]
     return game
 
 

@@ -3,7 +3,7 @@
 from typing import cast
 
 from fivedice.envs.core.spec import Game, Rules
-from fivedice.envs.set_cubed import observe, render, rules
+from fivedice.envs.set_cubed import draw, observe, render, rules
 
 GAME = Game(
     name="set_cubed",
@@ -20,4 +20,6 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
+    draw=draw.draw,
+    action_regions=draw.action_regions,
 )

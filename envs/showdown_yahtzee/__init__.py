@@ -4,7 +4,7 @@ from typing import cast
 
 from fivedice.envs.core.spec import Game, Rules
 from fivedice.envs.display.words import DOTS
-from fivedice.envs.showdown_yahtzee import observe, render, rules
+from fivedice.envs.showdown_yahtzee import draw, observe, render, rules
 
 GAME = Game(
     name="showdown_yahtzee",
@@ -21,6 +21,8 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
+    draw=draw.draw,
+    action_regions=draw.action_regions,
     num_keeps=rules.CLAIM,
     is_truncated=rules.is_truncated,
 )

@@ -90,7 +90,7 @@ def render(state: Any, options: Any) -> str:
     unused = [name for card, name in enumerate(CARDS) if is_unused(state, card)]
     rows.append(f"Unused  {', '.join(unused) or 'none'}")
     if not is_terminal(state, options):
-        rows.append(f"player_{int(state['player'])} {_stake(state, options)}")
+        rows.append(f"player_{int(state['player'])} {explain_stake(state, options)}")
         if state["target"] != CHOOSING:
             rows.append(draw_dice(state["dice"], int(state["throws_left"])))
     return "\n".join(line.rstrip() for line in rows)
@@ -128,7 +128,7 @@ def _cell(state: Any, options: Any, space: int) -> tuple[str, str, str]:
     return f"{space}{target} {pawns}", card, chips
 
 
-def _stake(state: Any, options: Any) -> str:
+def explain_stake(state: Any, options: Any) -> str:
     """What the player is doing, in words that follow the name of the player."""
     player, space = int(state["player"]), int(state["target"])
     if space == CHOOSING:

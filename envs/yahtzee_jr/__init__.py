@@ -3,7 +3,7 @@
 from typing import cast
 
 from fivedice.envs.core.spec import Game, Rules
-from fivedice.envs.yahtzee_jr import canonical, lookup, observe, render, rules
+from fivedice.envs.yahtzee_jr import canonical, draw, lookup, observe, render, rules
 
 GAME = Game(
     name="yahtzee_jr",
@@ -22,5 +22,7 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
+    draw=draw.draw,
+    action_regions=draw.action_regions,
     canonical=canonical.to_canonical,
 )

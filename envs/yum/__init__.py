@@ -4,7 +4,7 @@ from typing import cast
 
 from fivedice.envs.core.spec import Game, Rules
 from fivedice.envs.display.words import DOTS
-from fivedice.envs.yum import lookup, observe, render, rules
+from fivedice.envs.yum import draw, lookup, observe, render, rules
 
 GAME = Game(
     name="yum",
@@ -23,4 +23,6 @@ GAME = Game(
     action_names=render.action_names,
     name_action=render.name_action,
     render=render.render,
+    draw=draw.draw,
+    action_regions=draw.action_regions,
 )

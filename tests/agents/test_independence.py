@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 import fivedice.agents
 from fivedice.agents.evaluation import match, ratings
 from fivedice.agents.evaluation import tournament as module
-from fivedice.agents.evaluation.match import Estimate, Standing, evaluate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, evaluate, play_games
 from fivedice.agents.evaluation.ranking import rank
 from fivedice.agents.evaluation.schedule import Tournament, contender
 from fivedice.agents.evaluation.tournament import Results, play_part, play_tournament

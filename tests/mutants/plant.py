@@ -6,7 +6,6 @@ files run without a fault, and all of their tests must pass. Numba compiles the 
 rules takes up to a minute.
 """
 
-import ast
 import fnmatch
 import hashlib
 import json
@@ -32,7 +31,18 @@ from rich.table import Table
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 PACKAGES = ("envs", "agents", "configs")
-COPIED = (*PACKAGES, "package", "tests", "benchmarks", "docs", "train.py", "setup.py", "pyproject.toml", "Makefile")
+COPIED = (
+    *PACKAGES,
+    "package",
+    "tests",
+    "benchmarks",
+    "docs",
+    "examples",
+    "train.py",
+    "setup.py",
+    "pyproject.toml",
+    "Makefile",
+)
 COPIED_TOO = (
     "README.md",
     "LICENSE",
@@ -113,36 +123,6 @@ def owners_of(file: str, owners: dict[str, list[str]]) -> list[str]:
     return next((tests for pattern, tests in owners.items() if fnmatch.fnmatch(file, pattern)), [])
 
 
-def files_of_machine_code() -> set[str]:
-    """The source files that affect compiled code: those with kernels, and all that they import, also indirectly."""
-    sources = {
-        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
-        for package in ("envs", "agents")
-        for path in (ROOT / package).rglob("*.py")
-    }
-    found = {file for file, text in sources.items() if "fivedice.envs.core.kernel import" in text} | {
-        "envs/core/kernel.py"
-    }
-    waiting = list(found)
-    while waiting:
-        for node in ast.walk(ast.parse(sources[waiting.pop()])):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("fivedice."):
-                place = node.module.removeprefix("fivedice.").replace(".", "/")
-                names = [f"{place}.py", f"{place}/__init__.py", *(f"{place}/{alias.name}.py" for alias in node.names)]
-                new = {name for name in names if name in sources} - found
-                found |= new
-                waiting += new
-    return found
-
-
-# A pytest plugin: a change of a file that does not affect compiled code keeps the compiled code of the copy valid.
-PLUGIN = """
-import functools, os
-from fivedice.envs.core import kernel_cache
-kernel_cache.stamp_of = functools.wraps(kernel_cache.stamp_of.__wrapped__)(lambda source: os.environ["FIVEDICE_MUTANT"])
-"""
-
-
 class Copy:
     """A copy of the project, in which faults are planted one at a time."""
 
@@ -160,7 +140,6 @@ class Copy:
         (self.path / "fivedice").mkdir(parents=True)
         for package in PACKAGES:
             (self.path / "fivedice" / package).symlink_to(folder / package)
-        (self.path / "mutant_plugin.py").write_text(PLUGIN, "utf-8")
 
     @contextmanager
     def planted(self, fault: Fault) -> Iterator[None]:
@@ -173,16 +152,14 @@ class Copy:
         finally:
             path.write_text(whole, "utf-8")
 
-    def test(self, tests: list[str], stamp: str) -> tuple[int, str]:
+    def test(self, tests: list[str]) -> tuple[int, str]:
         """Run test files. Returns the exit status of pytest (-1 if it took too long) and the first failed test."""
-        cache = self.folder / f"cache-{stamp}"
         environment = os.environ | {
             "PYTHONPATH": str(self.path),
-            "NUMBA_CACHE_DIR": str(cache),
+            "NUMBA_CACHE_DIR": str(self.folder / "cache"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "FIVEDICE_MUTANT": stamp,
         }
-        command = [sys.executable, "-m", "pytest", "-p", "mutant_plugin", "-x", "-q", "--no-header", "-rfE"]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-rfE"]
         try:
             ran = subprocess.run(
                 [*command, *(f"tests/{test}" for test in tests)],
@@ -194,17 +171,14 @@ class Copy:
             )
         except subprocess.TimeoutExpired:
             return -1, f"the tests did not finish in {TIME_LIMIT} seconds"
-        finally:
-            if stamp != "whole":
-                shutil.rmtree(cache, ignore_errors=True)
         first = [line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
         return ran.returncode, (first[0] if first else ran.stdout[-300:] + ran.stderr[-300:]).partition(" - ")[0]
 
 
-def outcome(fault: Fault, copy: Copy, tests: list[str], in_machine_code: bool) -> Result:
+def outcome(fault: Fault, copy: Copy, tests: list[str]) -> Result:
     """Plant a fault and run the tests that own its file."""
     with copy.planted(fault):
-        status, first = copy.test(tests, fault.name if in_machine_code else "whole")
+        status, first = copy.test(tests)
     if status == 0:
         return Result(fault.name, fault.file, fault.says, "survived")
     return Result(fault.name, fault.file, fault.says, "endless" if status < 0 else "noticed", first)
@@ -251,7 +225,6 @@ def plant(*patterns: str, workers: int = 2, survivors: bool = False, control: bo
         if (not patterns or any(fnmatch.fnmatch(text, p) for text in (fault.file, fault.name) for p in patterns))
         and not (survivors and fault.name in last and last[fault.name].outcome != "survived")
     ]
-    machine_code = files_of_machine_code()
     copies: SimpleQueue[Copy] = SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="fivedice-mutants-") as folder, ThreadPoolExecutor(workers) as pool:
         for number in range(workers):
@@ -260,7 +233,7 @@ def plant(*patterns: str, workers: int = 2, survivors: bool = False, control: bo
         def run_without_fault(test: str) -> str:
             copy = copies.get()
             try:
-                status, first = copy.test([test], "whole")
+                status, first = copy.test([test])
                 return "" if status == 0 else f"{test} fails without a fault: {first}"
             finally:
                 copies.put(copy)
@@ -268,7 +241,7 @@ def plant(*patterns: str, workers: int = 2, survivors: bool = False, control: bo
         def work(fault: Fault) -> Result:
             copy = copies.get()
             try:
-                return outcome(fault, copy, owners_of(fault.file, owners), fault.file in machine_code)
+                return outcome(fault, copy, owners_of(fault.file, owners))
             finally:
                 copies.put(copy)
 

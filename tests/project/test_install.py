@@ -69,14 +69,14 @@ def said(python: Path, code: str) -> str:
 
 def test_wheel__holds_code_types_configs_and_pages_and_nothing_else(wheel: Path) -> None:
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    kinds = {".py", ".typed", ".toml", ".md"}
+    kinds = {".py", ".pyi", ".typed", ".toml", ".md", ".ttf", ".html", ".css", ".js", ".svg"}
     expected = {
         f"fivedice/{path.relative_to(ROOT).as_posix().removeprefix('package/')}"
         for folder in ("package", "envs", "agents", "configs")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in kinds and not path.name.startswith(".")
     }
-    assert held == expected
+    assert held == expected | {"fivedice/envs/display/fonts/OFL.txt"}
     assert {"fivedice/envs/py.typed", "fivedice/agents/py.typed"} <= held
     assert "fivedice/envs/yum/README.md" in held
 

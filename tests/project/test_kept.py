@@ -2,7 +2,7 @@
 
 import ast
 import importlib
-from collections.abc import Callable
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 import fivedice.agents
 import fivedice.envs
-from fivedice.envs.core import kernel_cache
+from fivedice.envs import load_game
+from fivedice.envs.core import fingerprint, kernel_cache
+from fivedice.envs.core.batch import make_loops
 from fivedice.envs.core.spec import Options
 
 PACKAGES = {name: Path(str(vars(fivedice)[name].__file__)).parent for name in ("agents", "envs")}
@@ -163,54 +165,38 @@ def test_values__are_solved_anew_after_an_edit_of_any_source(
     assert missed == [], "an edit of these changes the values, but not the digest of what is kept"
 
 
-# Machine code
+# Machine code. What changes a fingerprint is in tests/envs/core/test_fingerprint.py.
 
 
-def test_machine_code__has_another_stamp_after_an_edit_of_any_source(
-    edited: Edited, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stamp: Callable[[str], str] = kernel_cache.stamp_of.__wrapped__
-    assert set(kernel_cache.PACKAGES) == set(PACKAGES.values())
-    assert len(FILES) > 80
-    mine = str(PACKAGES["envs"] / "core" / "batch.py")
-    stamps = {"": stamp(mine)}
-    assert stamp(mine) == stamps[""]
-    for file in FILES:
-        edited.file = file
-        stamps[short(file)] = stamp(mine)
-    same = [name for name, found in stamps.items() if name and found == stamps[""]]
-    assert same == []
-    assert len(set(stamps.values())) == len(FILES) + 1
+def all_kernels() -> dict[str, Any]:
+    """Every kernel that a module of ours has, by its name."""
+    modules = [
+        importlib.import_module(f"fivedice.{short(file).removesuffix('.py').replace('/', '.')}")
+        for file in FILES
+        if "@kernel" in file.read_text()
+    ]
+    loops = {
+        f"{name}.{part}": loop
+        for name in fivedice.envs.GAMES
+        for part, loop in make_loops(load_game(name))._asdict().items()
+    }
+    return loops | {
+        f"{module.__name__}.{name}": value
+        for module in modules
+        for name, value in vars(module).items()
+        if hasattr(value, "py_func")
+    }
 
 
-def test_machine_code__of_others_depends_on_their_source_too(tmp_path: Path) -> None:
-    """A game of somebody else's, which lies in no package of ours."""
-    stamp: Callable[[str], str] = kernel_cache.stamp_of.__wrapped__
-    theirs = tmp_path / "rules.py"
-    theirs.write_text("A = 1")
-    first = stamp(str(theirs))
-    theirs.write_text("A = 2")
-    assert len({first, stamp(str(theirs)), stamp(kernel_cache.__file__)}) == 3
-    assert stamp(str(tmp_path / "of the interactive prompt")) != first
-
-
-def test_machine_code__has_another_stamp_when_a_file_comes_or_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stamp: Callable[[str], str] = kernel_cache.stamp_of.__wrapped__
-    monkeypatch.setattr(kernel_cache, "PACKAGES", (tmp_path,))
-    mine, stamps = str(tmp_path / "mine.py"), []
-    for file, text in (("mine.py", "A = 1"), ("deep/in/it.py", ""), ("deep/other.py", "B"), ("deep/it.txt", "C")):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(text)
-        stamps.append(stamp(mine))
-    assert len(set(stamps)) == 3
-    assert stamps[2] == stamps[3]  # no source
-    (tmp_path / "deep/other.py").unlink()
-    assert stamp(mine) == stamps[1]
-    (tmp_path / "deep/in/it.py").write_text("A = 1")
-    (tmp_path / "mine.py").write_text("")
-    assert stamp(mine) not in stamps  # which file holds what matters
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_machine_code__is_kept_until_one_of_its_functions_or_values_changes(edited: Edited) -> None:
+    """No kernel counts by the sources of its package, which would compile it again after each edit in the package."""
+    kernels = all_kernels()
+    assert len(kernels) > 200
+    fingerprint.sources_of_package.cache_clear()
+    for kernel in kernels.values():
+        fingerprint.fingerprint(kernel)
+    assert fingerprint.sources_of_package.cache_info().currsize == 0
 
 
 @pytest.mark.parametrize("name", ["BOUNDSCHECK", "DEBUG"])
@@ -228,28 +214,6 @@ def test_machine_code__compiled_another_way_lies_elsewhere(
     assert folder(PACKAGES["envs"] / "yum" / "rules.py") != usual
     monkeypatch.setattr(kernel_cache.config, name, 1)
     assert folder() != usual
-
-
-def test_machine_code__of_two_functions_at_one_place_is_told_apart() -> None:
-    """Loops are closures over the rules of one game: the same function, other rules."""
-
-    def loop(rule: Callable[[], int], *others: Any) -> Any:
-        def run() -> int:
-            return rule() + len(others)
-
-        return run
-
-    def one() -> int:
-        return 1
-
-    def two() -> int:
-        return 1
-
-    rules = (one,), (two,), (one, two), (loop(one),), (loop(two),)
-    names = {kernel_cache.closure_names(loop(*some)) for some in rules}
-    assert len(names) == 5
-    assert kernel_cache.closure_names(loop(one)) == kernel_cache.closure_names(loop(one))
-    assert kernel_cache.closure_names(one) == ()
 
 
 def test_machine_code__has_another_name_with_other_types_stamp_or_processor() -> None:

@@ -30,7 +30,8 @@ ORDER = (
     ("agents/evaluation",),
     ("agents/games", "agents/training"),
     ("agents/games/[game]",),
-    ("agents/reports",),
+    ("agents/play", "agents/reports"),
+    ("agents/web",),
     ("agents/cli",),
 )
 # What points upwards all the same: modules that are found by name, each in one file.
@@ -38,36 +39,47 @@ DOORS = {
     "envs/__init__.py": {  # games by their names, and what their ids make
         "fivedice.envs.{}",
         "fivedice.envs.{}_v{}",
+        "fivedice.envs.api.aec",
         "fivedice.envs.api.single",
         "fivedice.envs.api.vector",
     },
     "agents/__init__.py": {  # the public names, imported when they are used
         "fivedice.agents.evaluation.match",
+        "fivedice.agents.evaluation.recording",
         "fivedice.agents.training.config",
+        "fivedice.agents.training.from_torch",
         "fivedice.agents.training.run",
         "fivedice.agents.training.vec_env",
     },
     "envs/core/batch.py": {"fivedice.envs"},  # games by their names
     "envs/api/table.py": {"fivedice.agents.policies.registry"},  # policies by their names
-    "agents/policies/by_game.py": {
-        "fivedice.agents.games.{}",
-        "fivedice.agents.games.{}.{}",
-    },  # what is known of a game
+    "agents/policies/by_game.py": {"fivedice.agents.games.{}"},  # what is known of a game
 }
 
 # The rules of a game are told without these files of its folder, and with these of the core alone.
-BESIDE_THE_RULES = {"__init__", "observe", "render", "canonical"}
+BESIDE_THE_RULES = {"__init__", "observe", "render", "draw", "canonical"}
 RULES_MAY_IMPORT = {
     f"fivedice.envs.core.{name}" for name in ("kernel", "option", "chance", "spec", "dice", "dice_lookup", "winners")
 }
+TEXT_MAY_IMPORT = RULES_MAY_IMPORT | {"fivedice.envs.display.words"}
+DRAWINGS_MAY_IMPORT = (
+    TEXT_MAY_IMPORT | {"fivedice.envs.core.marks"} | {f"fivedice.envs.display.{name}" for name in ("svg", "pieces")}
+)
 
 MAY_IMPORT = {
-    "numba": {"envs/core/kernel.py", "envs/core/kernel_cache.py"},
-    "gymnasium": {"envs/__init__.py", "envs/api/aec.py", "envs/api/single.py", "envs/api/vector.py"},
+    "numba": {f"envs/core/{name}.py" for name in ("fingerprint", "kernel", "kernel_cache", "kernel_error")},
+    "gymnasium": {
+        "envs/__init__.py",
+        "envs/api/aec.py",
+        "envs/api/rllib.py",
+        "envs/api/single.py",
+        "envs/api/vector.py",
+    },
     "pettingzoo": {"envs/__init__.py", "envs/api/aec.py", "envs/api/transcript.py"},
-    "matplotlib": {"envs/display/picture.py"},  # within its functions: the import of fivedice.envs loads none
+    "pylunasvg": {"envs/display/drawing.py"},  # within its functions: the import of fivedice.envs loads none
+    "ray": {"envs/api/rllib.py"},  # the only module of envs/ that no other module imports
 }
-NEEDED = {"numpy", "numba", "gymnasium", "pettingzoo"}  # by envs/, which takes no other library but matplotlib
+NEEDED = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo"}  # envs/ also takes pylunasvg and Ray
 TO_TRAIN = {"torch", "stable_baselines3", "sb3_contrib"}
 MODULE = re.compile(r"fivedice(\.(\w+|\{\}|\w*\{\}\w*\{\}))+")
 
@@ -224,7 +236,7 @@ def test_game__tells_its_rules_with_the_core_alone(file: str) -> None:
         assert {module for module in modules if not module.startswith(f"{own}.")} <= RULES_MAY_IMPORT
         assert not modules & beside
     else:
-        allowed = RULES_MAY_IMPORT | {"fivedice.envs.display.words"}
+        allowed = DRAWINGS_MAY_IMPORT if Path(file).stem == "draw" else TEXT_MAY_IMPORT
         assert {module for module in modules if not module.startswith(own)} <= allowed
 
 
@@ -298,7 +310,7 @@ def test_imports__each_library_has_its_place(file: str) -> None:
     assert not libraries & TO_TRAIN or file.startswith("agents/training/")
     if file.startswith("envs/"):
         others = libraries - set(sys.stdlib_module_names) - NEEDED - {"fivedice"}
-        assert others == ({"matplotlib"} if file in MAY_IMPORT["matplotlib"] else set())
+        assert others == {library for library in ("pylunasvg", "ray") if file in MAY_IMPORT[library]}
         assert "gymnasium" not in libraries or file in MAY_IMPORT["gymnasium"]
     else:
         assert "matplotlib" not in libraries or file.startswith("agents/reports/")

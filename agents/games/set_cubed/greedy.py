@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fivedice.agents.games.set_cubed.features import FEATURES, write_features
 from fivedice.agents.games.set_cubed.greedy_extra import best_keep, write_keeps
-from fivedice.agents.games.set_cubed.greedy_turn import NO_ACTION, best_lay
+from fivedice.agents.games.set_cubed.greedy_turn import NO_ACTION, best_lay, write_first_lays
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Options, State
 from fivedice.envs.core.view import View
@@ -27,7 +27,7 @@ from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
 from fivedice.envs.set_cubed.hand import HAND, hand_size, sort_hand
 from fivedice.envs.set_cubed.legal import laid_face, may_swap
 from fivedice.envs.set_cubed.lookup import third
-from fivedice.envs.set_cubed.rules import EXTRA, OPENING, exchange_dice, is_swap, lay_or_declare
+from fivedice.envs.set_cubed.rules import EXTRA, OPENING, exchange_dice, is_swap
 
 NEAR = 1e-9  # values closer than this are equal: they differ only by rounding
 
@@ -157,13 +157,12 @@ def decide(states: Any, options: Options, masks: NDArray[np.int8], actions: NDAr
 
 
 @kernel(allocates=True)
-def write_values(
-    states: Any, spare: Any, options: Options, masks: NDArray[np.int8], values: NDArray[np.float64]
-) -> None:
+def write_values(states: Any, options: Options, masks: NDArray[np.int8], values: NDArray[np.float64]) -> None:
     """Write the points of the best turn after each legal action of `states` (N,) into `values` (N, num_actions).
 
-    `states` changes while the kernel runs, but is the same in the end. `spare` (1,) is scratch memory for a state.
+    `states` changes while the kernel runs, but is the same in the end.
     """
+    lays = np.empty(keep_action(options), np.int64)
     for i in range(len(states)):
         state = states[i]
         if state["phase"] == EXTRA:
@@ -171,6 +170,8 @@ def write_values(
             write_keeps(state, options, keeps)
             values[i, keep_action(options) : keep_action(options) + len(keeps)] = keeps
             continue
+        if state["phase"] != OPENING:
+            write_first_lays(state, options, lays)
         for action in range(masks.shape[1]):
             if not masks[i, action]:
                 continue
@@ -182,11 +183,7 @@ def write_values(
                 slot, cell = slot_and_cell(options, action)
                 values[i, action] = swap_points(state, options, slot, cell)
             else:
-                spare[0] = state
-                before = int(state["scores"][state["player"]])
-                lay_or_declare(spare[0], options, action)
-                gained = int(spare[0]["scores"][state["player"]]) - before
-                values[i, action] = gained + best_lay(spare[0], options)[1]
+                values[i, action] = lays[action]
 
 
 class GreedySetCubed:
@@ -216,11 +213,11 @@ class GreedySetCubed:
         """The points of the best turn that continues with each action, (N, num_actions) float64; -inf if illegal.
 
         In the opening the value is the number of dice that are no WILDs, in the EXTRA roll the estimated points of the
-        next turn. This takes longer than `act`.
+        next turn.
         """
         self._check(view)
         values = np.full(view.masks.shape, -np.inf)
-        write_values(view.states.copy(), np.empty_like(view.states[:1]), view.options, view.masks, values)
+        write_values(view.states.copy(), view.options, view.masks, values)
         return values
 
     def action_features(self, view: View, values: NDArray[np.float64], near: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -9,18 +9,26 @@ turn. The expectation of this estimate over all throws is exact.
 import numpy as np
 from numpy.typing import NDArray
 
+from fivedice.agents.games.set_cubed.throws import (
+    NOTHING,
+    NUM_THREES,
+    THREES,
+    OfThrees,
+    Sides,
+    read_sides,
+    write_means,
+    write_throws,
+)
 from fivedice.envs.core.kernel import kernel
 from fivedice.envs.core.spec import Options, State
-from fivedice.envs.set_cubed.board import EDGE, EMPTY, NUM_WINDOWS, cell_of, lay_points, other_cells
-from fivedice.envs.set_cubed.dice import SIDES, face_on
+from fivedice.envs.set_cubed.board import EDGE, EMPTY, NONE, NUM_WINDOWS, cell_of, lay_points, other_cells
+from fivedice.envs.set_cubed.dice import SIDES
 from fivedice.envs.set_cubed.drawing import bonus, num_columns, num_rows
 from fivedice.envs.set_cubed.faces import NUM_FACES, WILD
-from fivedice.envs.set_cubed.hand import hand_size, with_slot
+from fivedice.envs.set_cubed.hand import HAND, hand_size
 from fivedice.envs.set_cubed.lookup import third
 
 SHOWS = NUM_FACES + 1
-KEPT = SIDES  # a die that is thrown shows side 0 to 5; this number says that it is kept
-KEEP_BONUS = 1e-9  # added for each die that is kept, so that among equal sets the one with the most dice is best
 
 Points = NDArray[np.int64]
 
@@ -36,113 +44,66 @@ def best_keep(state: State, options: Options) -> int:
 
 @kernel(allocates=True)
 def write_keeps(state: State, options: Options, values: NDArray[np.float64]) -> None:
-    """Add to zeros (2 ** dice,) the expected points of keeping each set of slots, and KEEP_BONUS for each die kept."""
+    """Write the expected points of keeping each set of slots, and KEEP_BONUS for each die kept, into (2 ** dice,)."""
     singles, pairs = np.zeros(SHOWS, np.int64), np.zeros((SHOWS, SHOWS), np.int64)
     look_at_board(state, options, singles, pairs)
-    player = state["player"]
-    dice, shown = state["hand_dice"][player], state["hand_faces"][player]
-    size = hand_size(shown)
-    # An odometer with a wheel for each die goes through its six sides and through keeping it. The first die has no
-    # wheel: the loop tries all its cases for each position of the wheels, because they share the values of the others.
-    wheels, hand, without = np.zeros(size, np.int8), np.zeros(size, np.int8), np.zeros(size, np.int64)
-    while True:
-        keep, weight, kept = 0, 1.0, 0
-        for slot in range(1, size):
-            if wheels[slot] == KEPT:
-                keep = with_slot(keep, slot)
-                kept += 1
-                hand[slot] = shown[slot]
-            else:
-                weight /= SIDES
-                hand[slot] = face_on(options, int(dice[slot]), int(wheels[slot]))
-        others = look_at_others(hand, singles, pairs, without)
-        for side in range(SIDES):
-            hand[0] = face_on(options, int(dice[0]), side)
-            value = value_with_first(hand, others, without, singles, pairs)
-            values[keep] += weight / SIDES * value + KEEP_BONUS * kept * (weight / SIDES)
-        hand[0] = shown[0]
-        value = value_with_first(hand, others, without, singles, pairs)
-        values[with_slot(keep, 0)] += weight * value + KEEP_BONUS * (kept + 1) * weight
-        slot = 1
-        while slot < size and wheels[slot] == KEPT:
-            wheels[slot] = 0
-            slot += 1
-        if slot >= size:
-            return
-        wheels[slot] += 1
+    sides = np.empty((HAND, SIDES), np.int64)
+    read_sides(state, options, sides)
+    of_threes = np.empty((NUM_THREES, SIDES, SIDES, SIDES), np.int64)
+    write_threes(sides, singles, pairs, of_threes)
+    of_throws = np.empty((SIDES, SIDES, SIDES, SIDES, SIDES), np.int64)
+    write_throws(of_threes, hand_size(state["hand_faces"][state["player"]]), of_throws)
+    write_means(state, sides, of_throws, values)
 
 
 @kernel(allocates=True)
+def write_threes(sides: Sides, singles: Points, pairs: Points, of_threes: OfThrees) -> None:
+    """Write the estimated points of each three dice of a hand, by their sides."""
+    alone = np.zeros((HAND, SIDES), np.int64)
+    together = np.zeros((HAND, HAND, SIDES, SIDES), np.int64)
+    for slot in range(HAND):
+        for side in range(SIDES):
+            if sides[slot, side] != NOTHING:
+                alone[slot, side] = singles[sides[slot, side]]
+        for other in range(slot):
+            for side in range(SIDES):
+                for side2 in range(SIDES):
+                    if sides[slot, side] != NOTHING and sides[other, side2] != NOTHING:
+                        together[other, slot, side2, side] = pairs[sides[other, side2], sides[slot, side]]
+    for three in range(NUM_THREES):
+        one, two, three_ = THREES[three, 0], THREES[three, 1], THREES[three, 2]
+        for c in range(SIDES):
+            for b in range(SIDES):
+                bc = max(alone[two, b] + alone[three_, c], together[two, three_, b, c])
+                for a in range(SIDES):
+                    with_a = bc + alone[one, a]
+                    with_b = together[one, three_, a, c] + alone[two, b]
+                    with_c = together[one, two, a, b] + alone[three_, c]
+                    of_threes[three, c, b, a] = max(with_a, with_b, with_c)
+
+
+@kernel
 def hand_value(hand: NDArray[np.int8], singles: Points, pairs: Points) -> int:
     """The estimated points of a turn with these dice (n,)."""
-    if len(hand) == 0:
-        return 0
-    without = np.zeros(len(hand), np.int64)
-    return value_with_first(hand, look_at_others(hand, singles, pairs, without), without, singles, pairs)
+    best = 0
+    for one in range(len(hand)):
+        for two in range(one + 1):
+            # Two dice, or one die twice: then only the singles count.
+            both = singles[hand[one]] if two == one else singles[hand[one]] + singles[hand[two]]
+            if two != one:
+                both = max(both, pairs[hand[one], hand[two]])
+            best = max(best, both)
+            for three in range(len(hand)):
+                if three not in (one, two):
+                    best = max(best, both + singles[hand[three]])
+    return int(best)
 
 
-@kernel
-def look_at_others(
-    hand: NDArray[np.int8], singles: Points, pairs: Points, without: NDArray[np.int64]
-) -> tuple[int, int, int, int]:
-    """The points of all dice of a hand except the first one.
-
-    Writes into `without` (dice,) the most points of one die alone if the die of this slot is not used.
-
-    Returns:
-        The sum of the three dice that score the most alone, the lowest of these three, the best pair, and the best pair
-        with the best other die.
-    """
-    first, second, least, best = 0, 0, 0, 0  # the most points of a die alone, the next two, and the slot of the most
-    for slot in range(1, len(hand)):
-        points = singles[hand[slot]]
-        if points > first:
-            first, second, least, best = points, first, second, slot
-        elif points > second:
-            second, least = points, second
-        elif points > least:
-            least = points
-    for slot in range(1, len(hand)):
-        without[slot] = second if slot == best else first
-    pair, pair_and_die = 0, 0
-    for slot in range(2, len(hand)):
-        for other in range(1, slot):
-            points = pairs[hand[other], hand[slot]]
-            if points > 0:
-                left = first
-                if best in (slot, other):
-                    partner = other if slot == best else slot
-                    left = least if singles[hand[partner]] == second else second
-                pair = max(pair, points)
-                pair_and_die = max(pair_and_die, points + left)
-    return first + second + least, least, pair, pair_and_die
-
-
-@kernel
-def value_with_first(
-    hand: NDArray[np.int8],
-    others: tuple[int, int, int, int],
-    without: NDArray[np.int64],
-    singles: Points,
-    pairs: Points,
-) -> int:
-    """The estimated points of a turn with these dice. `look_at_others` computes `others` and `without`."""
-    three, least, pair, pair_and_die = others
-    alone = singles[hand[0]]
-    value = max(three + max(0, alone - least), pair_and_die)
-    if pair > 0:
-        value = max(value, pair + alone)
-    for slot in range(1, len(hand)):
-        points = pairs[hand[0], hand[slot]]
-        if points > 0:
-            value = max(value, points + without[slot])
-    return int(value)
-
-
-@kernel
+@kernel(allocates=True)
 def look_at_board(state: State, options: Options, singles: Points, pairs: Points) -> None:
     """Write the most points of a die with each upper face (28,), and of each pair with a die of the board (28, 28)."""
     faces = state["faces"]
+    earned = np.full(NUM_FACES, NONE, np.int64)  # the highest bonus of a pair with a die of this face; NONE: no pair
     for row in range(EDGE, EDGE + num_rows(options)):
         for column in range(EDGE, EDGE + num_columns(options)):
             face = int(faces[row, column])
@@ -157,7 +118,10 @@ def look_at_board(state: State, options: Options, singles: Points, pairs: Points
                     singles[WILD] = max(singles[WILD], wild)
                 elif face >= 0 and first == EMPTY and second == EMPTY:
                     cell1, cell2 = cell_of(row1, column1, options), cell_of(row2, column2, options)
-                    look_at_pair(face, bonus(options, cell1) + bonus(options, cell2), pairs)
+                    earned[face] = max(earned[face], bonus(options, cell1) + bonus(options, cell2))
+    for face in range(NUM_FACES):
+        if earned[face] != NONE:
+            look_at_pair(face, int(earned[face]), pairs)
 
 
 @kernel

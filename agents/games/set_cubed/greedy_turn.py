@@ -11,6 +11,9 @@ The search tries every
 Laying a die creates new singles only in the windows through it; all other singles existed before. So the last single of
 a turn is the best of a sorted list and of at most twelve windows. The search lays dice on the state that it is given
 and takes them up again.
+
+One search can also note the points of the best turn for each *first* action. Singles on the board, and both dice of a
+pair, can be laid first. So each turn is noted for every die that can begin it.
 """
 
 from typing import NamedTuple
@@ -54,6 +57,7 @@ MOST_SINGLES = NEW_SINGLES * MOST * MOST
 
 Singles = NDArray[np.int32]  # (n, 4)
 Best = NDArray[np.int64]  # (2,) the first action of the best turn so far, and its points
+ByFirst = NDArray[np.int64]  # (num_actions,) the points of the best turn so far by its first action; (0,): not wanted
 
 
 class Known(NamedTuple):
@@ -63,11 +67,13 @@ class Known(NamedTuple):
         singles: (MOST_SINGLES, 4) int32, of which the first `number` are in use, the best first.
         number: how many singles there are.
         spare: (NEW_SINGLES, 4) int32, scratch memory for the singles through one die.
+        faces_at: (cells,) int64, the faces of the singles on each cell as a set of bits; (0,) if it is not needed.
     """
 
     singles: Singles
     number: int
     spare: Singles
+    faces_at: NDArray[np.int64]
 
 
 class Begun(NamedTuple):
@@ -88,35 +94,76 @@ def best_lay(state: State, options: Options) -> tuple[int, int]:
 
     NO_ACTION and 0 if nothing scores.
     """
-    best = np.array([NO_ACTION, 0])
-    if is_undeclared(state, options):
-        best_declaration(state, options, best)
-    else:
-        continue_turn(state, options, best)
+    best, unwanted = np.array([NO_ACTION, 0]), np.empty(0, np.int64)
+    look_ahead(state, options, best, unwanted)
     return int(best[0]), int(best[1])
 
 
+@kernel(allocates=True)
+def write_first_lays(state: State, options: Options, by_first: ByFirst) -> None:
+    """Write the points of the best turn after each action that lays a die or declares a WILD; NONE if it is illegal."""
+    best = np.array([NO_ACTION, 0])
+    by_first[:] = NONE
+    look_ahead(state, options, best, by_first)
+    share_with_equal_dice(state, options, by_first)
+
+
 @kernel
-def continue_turn(state: State, options: Options, best: Best) -> None:
+def share_with_equal_dice(state: State, options: Options, by_first: ByFirst) -> None:
+    """Give equal dice the same points: the search may note a turn for only one of them."""
+    shown = state["hand_faces"][state["player"]]
+    for slot in range(1, HAND):
+        first = slot_showing(state, int(shown[slot]))
+        if shown[slot] == NONE or first == slot:
+            continue
+        for cell in range(num_cells(options)):
+            one, other = lay_action(options, first, cell), lay_action(options, slot, cell)
+            by_first[one] = max(by_first[one], by_first[other])
+    for slot in range(1, HAND):
+        first = slot_showing(state, int(shown[slot]))
+        if shown[slot] != NONE and first != slot:
+            for cell in range(num_cells(options)):
+                by_first[lay_action(options, slot, cell)] = by_first[lay_action(options, first, cell)]
+
+
+@kernel
+def look_ahead(state: State, options: Options, best: Best, by_first: ByFirst) -> None:
+    """Find the best way to continue the turn, and for each first action if wanted."""
+    if is_undeclared(state, options):
+        best_declaration(state, options, best, by_first)
+    else:
+        continue_turn(state, options, best, by_first)
+
+
+@kernel
+def continue_turn(state: State, options: Options, best: Best, by_first: ByFirst) -> None:
     """Find the best way to continue if no WILD has to be declared."""
     best[0], best[1] = NO_ACTION, 0
     if state["waiting"] != NONE:
-        finish_pair(state, options, best)
+        finish_pair(state, options, best, by_first)
     elif num_laid(state) < MOST_LAID:
-        search(state, options, best)
+        search(state, options, best, by_first)
 
 
 @kernel
-def note(best: Best, action: int, points: int) -> None:
+def note(best: Best, by_first: ByFirst, action: int, points: int) -> None:
     """Keep a turn if it is better than the best so far."""
     if points > best[1]:
         best[0], best[1] = action, points
+    note_first(by_first, action, points)
+
+
+@kernel
+def note_first(by_first: ByFirst, action: int, points: int) -> None:
+    """Note a turn for one of its dice that can be laid first, if this is wanted."""
+    if len(by_first) > 0:
+        by_first[action] = max(by_first[action], points)
 
 
 @kernel(allocates=True)
-def best_declaration(state: State, options: Options, best: Best) -> None:
+def best_declaration(state: State, options: Options, best: Best, by_first: ByFirst) -> None:
     """Find the best face for the WILD that was laid last."""
-    marks, rest = np.zeros(NUM_FACES, np.int8), np.zeros(2, np.int64)
+    marks, rest, unwanted = np.zeros(NUM_FACES, np.int8), np.zeros(2, np.int64), np.empty(0, np.int64)
     mark_faces(state, False, options, marks)
     best[1] = -1  # the WILD must be declared, even if no face scores
     cell, waiting, scores = int(state["laid"][num_laid(state) - 1]), int(state["waiting"]), state["scores"]
@@ -125,17 +172,18 @@ def best_declaration(state: State, options: Options, best: Best) -> None:
         if marks[face]:
             declare(state, options, face)
             points = int(scores[player]) - before
-            continue_turn(state, options, rest)
-            note(best, int(declare_action(options)) + face, points + rest[1])
+            continue_turn(state, options, rest, unwanted)
+            note(best, by_first, int(declare_action(options)) + face, points + rest[1])
             scores[player], state["waiting"] = before, waiting
     state["faces"][row_of(cell, options), column_of(cell, options)] = WILD
 
 
 @kernel(allocates=True)
-def finish_pair(state: State, options: Options, best: Best) -> None:
+def finish_pair(state: State, options: Options, best: Best, by_first: ByFirst) -> None:
     """Find the best die that completes a SET with the die that waits, and the best way to continue after it."""
     best[1] = -1  # the SET must be completed, even if it scores nothing
     ways, rest = np.empty((NEW_SINGLES, FIELDS), np.int32), np.zeros(2, np.int64)
+    unwanted = np.empty(0, np.int64)
     waiting = int(state["waiting"])
     number = new_singles(state, waiting, options, ways)
     state["waiting"] = NONE
@@ -144,53 +192,64 @@ def finish_pair(state: State, options: Options, best: Best) -> None:
         points = lay(state, slot, int(ways[way, CELL]), int(ways[way, FACE]), options)
         rest[1] = 0
         if num_laid(state) < MOST_LAID:
-            search(state, options, rest)
-        note(best, lay_action(options, slot, int(ways[way, CELL])), points + rest[1])
+            search(state, options, rest, unwanted)
+        note(best, by_first, lay_action(options, slot, int(ways[way, CELL])), points + rest[1])
         take_up(state, slot, int(ways[way, SHOWS]), options)
     state["waiting"] = waiting
 
 
 @kernel(allocates=True)
-def search(state: State, options: Options, best: Best) -> None:
+def search(state: State, options: Options, best: Best, by_first: ByFirst) -> None:
     """Find the best way to lay one or more dice; no die waits for a SET."""
     left = MOST_LAID - num_laid(state)
     singles = np.empty((MOST_SINGLES, FIELDS), np.int32)
     number = all_singles(state, options, singles)
-    known = Known(singles, number, np.empty((NEW_SINGLES, FIELDS), np.int32))
+    faces_at = np.zeros(num_cells(options) if len(by_first) > 0 else 0, np.int64)
+    if len(faces_at) > 0:
+        for single in range(number):
+            faces_at[singles[single, CELL]] |= 1 << int(singles[single, FACE])
+    known = Known(singles, number, np.empty((NEW_SINGLES, FIELDS), np.int32), faces_at)
     fresh = np.empty((NEW_SINGLES, FIELDS), np.int32)
     for first in range(number):
         shows, cell = int(singles[first, SHOWS]), int(singles[first, CELL])
         slot = slot_showing(state, shows)
         begun = Begun(lay_action(options, slot, cell), lay(state, slot, cell, int(singles[first, FACE]), options))
-        note(best, begun.action, begun.points)
+        note(best, by_first, begun.action, begun.points)
         if left == 2:
-            note(best, begun.action, begun.points + best_last(state, options, known, 1))
+            note(best, by_first, begun.action, begun.points + best_last(state, options, known, 1))
         elif left >= 3:
             for second in range(first + 1, number):
                 if is_possible(state, singles[second], options):
-                    lay_second(state, options, begun, singles[second], known, best)
+                    points = lay_second(state, options, begun, singles[second], known)
+                    note(best, by_first, begun.action, points)
+                    if len(by_first) > 0:
+                        slot2 = slot_showing(state, int(singles[second, SHOWS]))
+                        note_first(by_first, lay_action(options, slot2, int(singles[second, CELL])), points)
             num_fresh = new_singles(state, cell, options, fresh)
             for second in range(num_fresh):
-                lay_second(state, options, begun, fresh[second], known, best)
-            lay_pairs(state, options, begun, cell, known, best)
+                note(best, by_first, begun.action, lay_second(state, options, begun, fresh[second], known))
+            lay_pairs(state, options, begun, cell, known, best, by_first)
         take_up(state, slot, shows, options)
     if left >= 2:
         for cell in range(num_cells(options)):
             if state["faces"][row_of(cell, options), column_of(cell, options)] >= 0:
-                lay_pairs(state, options, Begun(NO_ACTION, 0), cell, known, best)
+                lay_pairs(state, options, Begun(NO_ACTION, 0), cell, known, best, by_first)
 
 
 @kernel
-def lay_second(state: State, options: Options, begun: Begun, way: NDArray[np.int32], known: Known, best: Best) -> None:
-    """Try a second single, alone and with the best third."""
+def lay_second(state: State, options: Options, begun: Begun, way: NDArray[np.int32], known: Known) -> int:
+    """The points of a turn with this second single and the best third one."""
     slot = slot_showing(state, int(way[SHOWS]))
     points = begun.points + lay(state, slot, int(way[CELL]), int(way[FACE]), options)
-    note(best, begun.action, points + best_last(state, options, known, 2))
+    points += best_last(state, options, known, 2)
     take_up(state, slot, int(way[SHOWS]), options)
+    return points
 
 
 @kernel
-def lay_pairs(state: State, options: Options, begun: Begun, cell: int, known: Known, best: Best) -> None:
+def lay_pairs(
+    state: State, options: Options, begun: Begun, cell: int, known: Known, best: Best, by_first: ByFirst
+) -> None:
     """Try every pair that makes a SET with the die on `cell`, alone and with the best third die.
 
     Either die of the pair can be laid first: the other one completes the SET.
@@ -216,11 +275,33 @@ def lay_pairs(state: State, options: Options, begun: Begun, cell: int, known: Kn
                     points = begun.points + lay(state, slot1, cell1, face1, options)
                     points += lay(state, slot2, cell2, face2, options)
                     first = lay_action(options, slot1, cell1) if begun.action == NO_ACTION else begun.action
-                    note(best, first, points)
-                    if num_laid(state) < MOST_LAID:
-                        note(best, first, points + best_last(state, options, known, 2))
+                    is_third_left = num_laid(state) < MOST_LAID
+                    with_third = points + (best_last(state, options, known, 2) if is_third_left else 0)
+                    note(best, by_first, first, with_third)
+                    if len(by_first) > 0 and begun.action == NO_ACTION:
+                        note_first(by_first, lay_action(options, slot2, cell2), with_third)
+                        if is_third_left:
+                            note_thirds(state, options, known, points, by_first)
                     take_up(state, slot2, shows2, options)
                     take_up(state, slot1, shows1, options)
+
+
+@kernel
+def note_thirds(state: State, options: Options, known: Known, points: int, by_first: ByFirst) -> None:
+    """Note the pair that was laid last, which gave `points`, for each known single that can be laid before it."""
+    for place in range(known.number):
+        if is_possible(state, known.singles[place], options):
+            slot = slot_showing(state, int(known.singles[place, SHOWS]))
+            action = lay_action(options, slot, int(known.singles[place, CELL]))
+            note_first(by_first, action, points + int(known.singles[place, POINTS]))
+    laid = num_laid(state)
+    for place in range(laid - 2, laid):  # a known single in a window through the pair gives more points than before
+        num_fresh = new_singles(state, int(state["laid"][place]), options, known.spare)
+        for way in range(num_fresh):
+            shows, cell = int(known.spare[way, SHOWS]), int(known.spare[way, CELL])
+            if (known.faces_at[cell] >> int(known.spare[way, FACE])) & 1:
+                action = lay_action(options, slot_showing(state, shows), cell)
+                note_first(by_first, action, points + int(known.spare[way, POINTS]))
 
 
 @kernel

@@ -11,7 +11,7 @@ the column of the other; both placed. A position is these kinds and the differen
 """
 
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,6 +296,16 @@ def optimum(options: Options) -> float | None:
     """The highest expected points of a player, which are known with one seat; else None."""
     values = point_values(options)
     return None if values is None else values.start
+
+
+def unit(options: Options) -> Literal["points", "win"]:
+    """What the values of `OPTIMAL` are: expected final points, or the probability to win."""
+    return "points" if options["num_players"] == 1 else "win"
+
+
+def start_value(options: Options) -> float:
+    """The value of the game for the first seat under optimal play, before the first throw."""
+    return OPTIMAL.start_value(options)
 
 
 def in_words(options: Options) -> str:

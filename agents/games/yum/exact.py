@@ -17,7 +17,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -323,6 +323,16 @@ def optimum(options: Options) -> float:
 def point_values(options: Options) -> YumValues:
     """The values that remove the luck of the dice from results, for any number of players."""
     return solve(options)
+
+
+def unit(options: Options) -> Literal["points", "win"]:
+    """What the values of `OPTIMAL` are: expected final points, or the probability to win."""
+    return "points"
+
+
+def start_value(options: Options) -> float:
+    """The value of the game for the first seat under optimal play, before the first throw."""
+    return OPTIMAL.start_value(options)
 
 
 def in_words(options: Options) -> str:

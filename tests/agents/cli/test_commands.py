@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from fivedice.agents import cli
 from fivedice.agents.policies.checkpoint import load_checkpoint, make_card, read_card, save_checkpoint
@@ -416,3 +417,65 @@ def test_play__without_standard_input_is_refused(run: Run, monkeypatch: pytest.M
     status, _, complained = run("play", "yum")
     assert status == 2
     assert "standard input is closed" in complained
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("evaluate",), "fivedice: GAME is missing; see fivedice evaluate --help"),
+        (("info",), "fivedice: FILE is missing; see fivedice info --help"),
+        (("train", "--bogus", 3), "fivedice: unknown option: --bogus. Did you mean --runs?"),
+        (
+            ("evaluate", "yum", "random", "--games", "x"),
+            "fivedice: invalid value for --games: 'x' is not a whole number",
+        ),
+    ],
+)
+def test_usage_errors__have_the_style_of_all_errors(run: Run, arguments: tuple[object, ...], complaint: str) -> None:
+    assert run(*arguments) == (2, "", complaint)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("batch_size = 100", "batch_size=100 does not divide the 8192 decisions"),
+        ("batch_size = 1", 'invalid value "1" for [batch_size] provided by'),
+        ('game = "yam"', "'yam' is not a known game"),
+        ('[options]\nzeros = "x"', "zeros='x' is not possible"),
+        ("[opponents]\ngreedy = inf", "opponents.greedy=inf is not finite"),
+    ],
+)
+def test_settings__of_a_file_that_are_wrong_name_the_file(run: Run, tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "some.toml"
+    path.write_text(text)
+    status, said, complained = run("train", "--config", path, "--runs", tmp_path / "runs")
+    assert (status, said) == (2, "")
+    assert complaint in complained
+    assert complained.count(str(path)) == 1
+    if "=" in complaint:  # a near miss: the command line wins, and its setting is not of the file
+        path.write_text("n_envs = 8")
+        _, _, complained = run("train", "--config", path, "--batch-size", 100, "--runs", tmp_path / "runs")
+        assert complained.startswith("fivedice: batch_size=100 does not divide")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_info__says_what_a_resume_file_is(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "resume.safetensors"
+    save_file({"some": np.zeros(1, np.float32)}, path, metadata={"notes": "{}"})
+    status, _, complained = run("info", path)
+    assert status == 2
+    assert "it is the resume file of a training run, not a policy; use best.safetensors beside it" in complained
+    assert f"fivedice train --resume {tmp_path}" in complained
+
+
+@pytest.mark.parametrize("name", ["tournament.json", "standings.csv", "pairs.csv", "tournament.png"])
+def test_tournament__looks_for_room_before_the_first_game(run: Run, tmp_path: Path, name: str) -> None:
+    pytest.importorskip("choix")
+    (tmp_path / name).mkdir()
+    status, said, complained = run("tournament", "yum", "random", "greedy", "--games", 40, "--out", tmp_path)
+    assert (status, said) == (2, "")
+    assert f"{tmp_path / name} is a folder; choose another place" in complained
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -10,6 +10,7 @@ import io
 import json
 import re
 import runpy
+import socket
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import minari
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -28,13 +30,15 @@ from rich.console import Console
 from fivedice.agents import cli
 from fivedice.agents.cli import run as run_command
 from fivedice.agents.cli import terminal
-from fivedice.agents.evaluation import ranking, schedule, tournament
+from fivedice.agents.evaluation import ranking, recording, schedule, tournament
 from fivedice.agents.evaluation.breakdown import ScoreBreakdown, score_sheet_of
-from fivedice.agents.evaluation.match import Estimate, Standing, count_deals, evaluate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, count_deals, evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
-from fivedice.agents.policies import checkpoint
+from fivedice.agents.play.session import PlaySession
+from fivedice.agents.policies import checkpoint, onnx_file
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
@@ -46,7 +50,10 @@ from fivedice.agents.training import folder as folder_of_runs
 from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
 from fivedice.agents.training.run import Progress
+from fivedice.agents.web import app as web_app
+from fivedice.agents.web import server as web_server
 from fivedice.envs import GAMES, load_game
+from fivedice.envs.api.transcript import parse
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.option import OneOf, WholeNumber, WholeNumbers, written
 from fivedice.envs.core.spec import Game
@@ -84,13 +91,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "run").mkdir()
     (folder / "run" / CONFIG).write_text(json.dumps({"seed": 17}))
     (folder / "it.toml").write_text("seed = 18\n")
+    (folder / "played.txt").write_text(TRANSCRIPT)
     return {
         "YUM3": write_checkpoint(folder / "some.safetensors", YUM, 3, zeros="free"),
         "YUM4": write_checkpoint(folder / "four.safetensors", YUM, 4, high_low="high_first"),
         "JR": write_checkpoint(folder / "plain.safetensors", YAHTZEE_JR, 2),
         "SHARE": write_checkpoint(folder / "share.safetensors", YAHTZEE_JR, 2, tie_break="share"),
         "STANDARD": write_checkpoint(folder / "standard.safetensors", YAHTZEE_JR, 2, canonical_form=True),
+        "YUM3_ONNX": folder / "some.onnx",
+        "JR_ONNX": folder / "plain.onnx",
         "RUN": folder / "run",
+        "PLAYED": folder / "played.txt",
         "TOML": folder / "it.toml",
     }
 
@@ -188,6 +199,13 @@ def described(value: Any) -> Any:
         return "the console"
     if isinstance(value, Game):
         return value.name
+    if isinstance(value, PlaySession):
+        return {
+            "game": value.game.name,
+            "seats": [seat.name for seat in value.seats],
+            "seed": value.seed,
+            "options": described(value.options),
+        }
     if isinstance(value, np.void):  # options
         return {name: value[name].tolist() for name in value.dtype.names or ()}
     if isinstance(value, CheckpointPolicy):
@@ -205,10 +223,21 @@ def described(value: Any) -> Any:
     return "a function" if callable(value) and not isinstance(value, type) else value
 
 
+TRANSCRIPT = """\
+fivedice/yahtzee_jr-v0
+num_players: 1
+
+player_0 throws Mickey Mickey Minnie Goofy Goofy
+player_0 keeps Mickey Mickey, throws Mickey Donald Daisy
+player_0 places Mickey: 3
+player_0 throws Minnie Minnie Minnie Donald Daisy
+"""
 DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
     "info": [(checkpoint, "read_card", {}), (cli.info, "load", None)],
     "train": [(run_command, "run", None)],
+    "export": [(checkpoint, "load_checkpoint", "the policy"), (onnx_file, "export_onnx", None)],
+    "record": [(recording, "record", Path("data"))],
     "report": [(run_data, "read_run", "the run"), (run_page, "write_report", [Path("page")])],
     "evaluate": [(cli.evaluate, "show_evaluation", None)],
     "tournament": [
@@ -218,7 +247,22 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
         (tournament_page, "tournament_tables", "the tables"),
         (tournament_page, "write_results", [Path("standings.csv")]),
     ],
-    "play": [(terminal, "find_adviser", "the adviser"), (terminal, "play_game", None)],
+    "play": [
+        (terminal, "find_adviser", "the adviser"),
+        (terminal, "play_game", None),
+        (web_server, "serve", None),
+    ],
+    "serve": [(web_server, "serve", None)],
+    "replay": [
+        (cli.replay, "find_adviser", "the adviser"),
+        (cli.replay, "film_of_transcript", "the film"),
+        (cli.replay, "show_film", None),
+    ],
+    "watch": [
+        (cli.watch, "find_adviser", "the adviser"),
+        (cli.watch, "film_of_match", ("the film", "the transcript")),
+        (cli.watch, "show_film", None),
+    ],
     "solve": [(cli.solve, "value_in_words", "the words")],
     "exploit": [(exploit, "exploit", "the figures"), (tables, "exploitability_table", "the table")],
 }
@@ -232,6 +276,29 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
         "",
         {f"run.config.{name}": value for name, value in asdict(TrainConfig()).items()}
         | {"run.resume": None, "run.console": "the console"},
+    ),
+    "export": (
+        "YUM3",
+        {
+            "load_checkpoint.path": "YUM3",
+            "load_checkpoint.deterministic": True,
+            "export_onnx.policy": "the policy",
+            "export_onnx.path": "YUM3_ONNX",
+        },
+    ),
+    "record": (
+        "yum random greedy",
+        {
+            "record.game": "yum",
+            "record.policies": ["random", "greedy"],
+            "record.out": Path("datasets/yum-random-greedy-v0"),
+            "record.games": 1000,
+            "record.num_players": 2,
+            "record.reward": None,
+            "record.seed": 0,
+            "record.options": {},
+            "record.progress": "a function",
+        },
     ),
     "report": (
         "RUN",
@@ -295,6 +362,40 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
             "play_game.options": {},
         },
     ),
+    "replay": (
+        "PLAYED",
+        {
+            "film_of_transcript.transcript": parse(TRANSCRIPT),
+            "film_of_transcript.adviser": None,
+            "show_film.film": "the film",
+            "show_film.out": None,
+            "show_film.seconds": 1.0,
+        },
+    ),
+    "watch": (
+        "yum greedy random",
+        {
+            "film_of_match.game": "yum",
+            "film_of_match.policies": ["greedy", "random"],
+            "film_of_match.seed": None,
+            "film_of_match.options": {},
+            "film_of_match.adviser": None,
+            "show_film.film": "the film",
+            "show_film.out": None,
+            "show_film.seconds": 1.0,
+        },
+    ),
+    "serve": (
+        "",
+        {
+            "serve.say": "a function",
+            "serve.session": None,
+            "serve.port": 0,
+            "serve.folder": Path("saved-games"),
+            "serve.runs": Path("runs"),
+            "serve.open_browser": True,
+        },
+    ),
     "solve": ("", {"value_in_words.game": "yum", "value_in_words.options": YUM_OPTIONS}),
     "exploit": (
         "greedy",
@@ -324,6 +425,9 @@ class Arrives:
     instead: bool = False
 
 
+GONE = "what is not called"  # a change that takes something off the plain command line
+
+
 def added(parameter: str, words: str, **changes: Any) -> Arrives:
     return Arrives(parameter, words, {name.replace("__", "."): value for name, value in changes.items()})
 
@@ -339,14 +443,112 @@ ADVISED: dict[str, Any] = {
     "find_adviser__name": None,
     "play_game__adviser": "the adviser",
 }
+JR_ADVISED: dict[str, Any] = {
+    "find_adviser__game": "yahtzee_jr",
+    "find_adviser__num_players": 1,
+    "find_adviser__options": {"must_score_most": True, "tie_break": "roll"},
+    "film_of_transcript__adviser": "the adviser",
+}
+IN_BROWSER: dict[str, Any] = {
+    **dict.fromkeys((f"play_game__{name}" for name in inspect.signature(terminal.play_game).parameters), GONE),
+    "serve__say": "a function",
+    "serve__session": {"game": "yum", "seats": ["person", "greedy"], "seed": 4, "options": YUM_OPTIONS},
+    "serve__port": 0,
+    "serve__folder": Path("saved-games"),
+    "serve__runs": Path("runs"),
+    "serve__open_browser": True,
+}
 TABLE_OF_FILE = {"high_low": "either", "crossed_high": "blocks_low", "five_alike_full_house": False, "zeros": "free"}
 ARRIVES: dict[str, list[Arrives]] = {
     "list": [],
+    "replay": [
+        instead(
+            "transcript",
+            str(Path(__file__).parents[2] / "golden" / "yum-tie.txt"),
+            film_of_transcript__transcript=parse(
+                (Path(__file__).parents[2] / "golden" / "yum-tie.txt").read_text("utf-8")
+            ),
+        ),
+        added("out", "--out it.html", show_film__out=Path("it.html")),
+        added("seconds", "--seconds 0.25", show_film__seconds=0.25),
+        added("advice", "--advice", **JR_ADVISED, find_adviser__name=None),
+        added("adviser", "--adviser greedy", **JR_ADVISED, find_adviser__name="greedy"),
+    ],
+    "watch": [
+        instead("game", "yahtzee_jr greedy random", film_of_match__game="yahtzee_jr"),
+        instead("policies", "yum random random optimal", film_of_match__policies=["random", "random", "optimal"]),
+        instead(
+            "policies",  # the options of the first checkpoint
+            "yum YUM3 greedy random",
+            film_of_match__policies=["some likeliest", "greedy", "random"],
+            film_of_match__options=TABLE_OF_FILE,
+        ),
+        added("out", "--out it.gif", show_film__out=Path("it.gif")),
+        added("seconds", "--seconds 2.5", show_film__seconds=2.5),
+        added("seed", "--seed 7", film_of_match__seed=7),
+        added("options", "--options.zeros free", film_of_match__options={"zeros": "free"}),
+        added(
+            "adviser",
+            "--adviser optimal",
+            find_adviser__game="yum",
+            find_adviser__num_players=2,
+            find_adviser__options={},
+            find_adviser__name="optimal",
+            film_of_match__adviser="the adviser",
+        ),
+    ],
     "info": [instead("file", "JR", read_card__path="JR", load__name="JR")],
     "train": [
         added("settings", "--n-envs 7", run__config__n_envs=7),
         added("config", "--config TOML", run__config__seed=18),
         added("resume", "--resume RUN", run__config__seed=17, run__resume="RUN"),
+    ],
+    "export": [
+        instead("file", "JR", load_checkpoint__path="JR", export_onnx__path="JR_ONNX"),
+        added("to", "--to a/b.onnx", export_onnx__path=Path("a/b.onnx")),
+    ],
+    "record": [
+        instead(
+            "game",
+            "yahtzee_jr random greedy",
+            record__game="yahtzee_jr",
+            record__out=Path("datasets/yahtzee_jr-random-greedy-v0"),
+        ),
+        added(
+            "policies",
+            "random",
+            record__policies=["random", "greedy", "random"],
+            record__num_players=3,
+        ),
+        instead(
+            "policies",  # the table of the checkpoint
+            "yum YUM3",
+            record__policies=["some likeliest"],
+            record__num_players=3,
+            record__options=TABLE_OF_FILE,
+            record__out=Path("datasets/yum-some-v0"),
+        ),
+        instead(
+            "policies",  # one policy for all seats: the game's own number of players
+            "yum rollout:random:3",
+            record__policies=["rollout of random, 3, points"],
+            record__num_players=None,
+            record__out=Path("datasets/yum-rollout-v0"),
+        ),
+        added("games", "--games 7", record__games=7),
+        added("out", "--out a/b", record__out=Path("a/b")),
+        added("num_players", "--num-players 3", record__num_players=3),
+        added("reward", "--reward margin", record__reward="margin"),
+        added("seed", "--seed 5", record__seed=5),
+        instead(
+            "deterministic",
+            "yum YUM3 --no-deterministic",
+            record__policies=["some sampled"],
+            record__num_players=3,
+            record__options=TABLE_OF_FILE,
+            record__out=Path("datasets/yum-some-v0"),
+        ),
+        added("options", "--options.zeros free", record__options={"zeros": "free"}),
     ],
     "report": [
         instead("run", "other", read_run__folder=Path("other"), write_report__out=Path("other/report")),
@@ -492,6 +694,30 @@ ARRIVES: dict[str, list[Arrives]] = {
             play_game__adviser="the adviser",
         ),
         added("options", "--options.zeros free", play_game__options={"zeros": "free"}),
+        instead("browser", "--browser --seed 4", **IN_BROWSER),
+        instead(
+            "browser",  # with what else is asked for
+            "yahtzee_jr --browser --seed 5 --seat 1 --num-players 3 --opponents random greedy "
+            "--options.tie_break share",
+            **IN_BROWSER
+            | {
+                "serve__session": {
+                    "game": "yahtzee_jr",
+                    "seats": ["greedy", "person", "random"],
+                    "seed": 5,
+                    "options": {"num_players": 3, "must_score_most": 1, "tie_break": 1},
+                }
+            },
+        ),
+        instead("port", "--browser --seed 4 --port 8123", **IN_BROWSER | {"serve__port": 8123}),
+        instead("saved", "--browser --seed 4 --saved a/b", **IN_BROWSER | {"serve__folder": Path("a/b")}),
+        instead("open_browser", "--browser --seed 4 --no-open", **IN_BROWSER | {"serve__open_browser": False}),
+    ],
+    "serve": [
+        added("port", "--port 8123", serve__port=8123),
+        added("saved", "--saved a/b", serve__folder=Path("a/b")),
+        added("runs", "--runs a/b", serve__runs=Path("a/b")),
+        added("open_browser", "--no-open", serve__open_browser=False),
     ],
     "solve": [
         added(
@@ -572,7 +798,8 @@ def test_parameter__changes_what_it_should_below_and_only_that(
 ) -> None:
     words, expected = PLAIN[command]
     told = what_arrives(monkeypatch, run, files, command, case.words if case.instead else f"{words} {case.words}")
-    assert told == with_files(expected | case.changes, files)
+    changed = {name: value for name, value in (expected | case.changes).items() if value is not GONE}
+    assert told == with_files(changed, files)
     assert told != with_files(expected, files)
 
 
@@ -668,6 +895,7 @@ SETTINGS: dict[str, Setting] = {
     "final_games": of(109, 110),
     "seed": of(0, 21),
     "device": of("cuda", "mps"),
+    "workers": of(2, 3),
     "torch_threads": of(0, 8),
     "runs": Setting("else/where", Path("else/where"), "here", Path("here")),
     "name": of("one", "two"),
@@ -778,7 +1006,12 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "play yum --num-players": ("1", "0"),
     "play yum --seat": ("0", "-1"),
     "play yum --seed": ("0", "-1"),
+    "play yum --port": ("0 65535", "-1 65536"),
+    "serve --port": ("0 65535", "-1 65536"),
     "solve yum --num-players": ("1", "0"),
+    "record yum random --games": ("1", "0"),
+    "record yum random --num-players": ("1", "0"),
+    "record yum random --seed": ("0", "-1"),
     "report RUN --games": ("20", "19"),
     "train --num-players": ("1", "0"),
     "train --reward-scale": ("1e-9", "0"),
@@ -812,6 +1045,7 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "train --final-games": ("1", "0"),
     "train --seed": (f"0 {2**31}", f"-1 {2**31 + 1}"),
     "train --torch-threads": ("0", "-1"),
+    "train --workers": ("1 1024", "0 1025"),
     "train --opponents.floor": ("0 1", "-0.001 1.001"),
 } | {f"train --opponents.{kind.name}": ("0 100", "-0.001") for kind in fields(Mix) if kind.name != "floor"}
 
@@ -1109,9 +1343,9 @@ def test_show_evaluation__prints_the_standings_that_it_is_given(shown: Shown) ->
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %"]
     said, _ = shown(ADJUSTED, CONTENDERS)
     points, wins = said.split("Win rate")
-    # 6 deals make 1.5, so 0.1 takes 225 times as many; 12 games are 6 deals.
-    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "2,700", "300"]
-    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "6,100", "75"]
+    # 12 games are 6 deals. They make 1.5 with Student's 2.571 in place of 1.960; 0.1 takes 131 times as many.
+    assert cells(points, "one") == ["one", "150.25 ± 1.50", "160.00 ± 0.50", "80.0 %", "1,600", "170"]
+    assert cells(points, "two") == ["two", "50.50 ± 2.25", "40.00 ± 0.25", "20.0 %", "3,500", "44"]
     assert cells(wins, "one") == ["one", "two", "62.5 ± 1.2 %", "75.0 ± 2.0 %"]
     assert cells(wins, "two") == ["two", "one", "37.5 ± 3.8 %", "25.0 ± 1.0 %"]
 
@@ -1399,6 +1633,78 @@ def test_solve__says_the_table_and_its_value(run: Run) -> None:
     )
 
 
+# Films
+
+
+@shows("replay", "transcript", "out", "seconds", "advice", "adviser")
+@shows("watch", "game", "policies", "out", "seconds", "seed", "adviser", "options")
+def test_watch_and_replay__each_parameter_is_seen_in_the_game(run: Run, tmp_path: Path) -> None:
+    from PIL import Image
+
+    def length_of(file: str) -> float:
+        with Image.open(file) as film:
+            spent = 0.0
+            for number in range(film.n_frames):  # type: ignore[attr-defined]
+                film.seek(number)
+                spent += film.info["duration"] / 1000
+            return spent
+
+    watch = ("watch", "yahtzee_jr", "random", "--seed", 3)
+    said = lines(run(*watch))
+    assert said[0] == "Yahtzee Jr.: player_0 random"
+    assert said[-1] == "won by player_0"
+    assert lines(run(*watch)) == said
+    assert lines(run(*watch[:-1], 4)) != said
+    assert lines(run("watch", "yum", "random", "--seed", 3))[0] == "Yum: player_0 random"
+    assert lines(run("watch", "yahtzee_jr", "random", "greedy"))[0] == "Yahtzee Jr.: player_0 random, player_1 greedy"
+    assert run(*watch, "--out", "game.txt").strip() == "Wrote game.txt"
+    kept = Path("game.txt").read_text()
+    assert kept.splitlines()[-len(said) + 1 :] == said[1:]
+    assert "must_score_most: False" not in kept
+    run(*watch, "--options.must_score_most", False, "--out", "other.txt")
+    assert "must_score_most: False" in Path("other.txt").read_text()
+    advised = lines(run(*watch, "--adviser", "greedy"))
+    assert [line for line in advised if "value" not in line] == said
+    assert len(advised) > len(said)
+
+    assert lines(run("replay", "game.txt"))[1:] == said[1:]
+    by_greedy = run("replay", "game.txt", "--adviser", "greedy")
+    assert by_greedy.count("    value ") == len(re.findall(r" (?:keep|place)s ", kept))
+    exactly = run("replay", "game.txt", "--advice")
+    assert exactly.count("    value ") == by_greedy.count("    value ")
+    assert exactly != by_greedy
+    decisions = by_greedy.count("    value ")
+    assert run("replay", "game.txt", "--out", "a.html").strip() == f"Wrote a.html: {decisions + 1} positions"
+    assert "Yahtzee Jr., 1 player" in Path("a.html").read_text("utf-8")
+    run("replay", "game.txt", "--out", "a.gif", "--seconds", 0.2)
+    assert length_of("a.gif") == pytest.approx(0.2 * (decisions + 3))
+    run(*watch, "--out", "b.gif", "--seconds", 0.5)
+    assert length_of("b.gif") == pytest.approx(0.5 * (decisions + 3))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.html", "b.gif", "game.txt", "other.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("replay PLAYED --out a.png", "--out a.png has an unknown format; use a name that ends in .gif, .mp4, .html"),
+        ("watch yum random --out a", "--out a has an unknown format; use a name that ends in .gif, .mp4, .html, .txt"),
+        ("watch yum random --out no/a.gif", "--out no/a.gif: the folder no does not exist"),
+        ("watch yum random --seconds 0", "--seconds 0 is not possible; use 0.05 to 60"),
+        ("replay PLAYED --seconds 61", "--seconds 61 is not possible; use 0.05 to 60"),
+        ("watch yum", "no policy given; name one for each seat: random, greedy, optimal, rollout or a checkpoint file"),
+        ("watch yahtzee_jr random random random random random", "num_players=5 is not possible"),
+        ("replay missing.txt", "missing.txt cannot be used: No such file or directory"),
+    ],
+)
+def test_watch_and_replay__refuse_before_they_begin(
+    tried: Tried, files: dict[str, Path], tmp_path: Path, words: str, complaint: str
+) -> None:
+    status, said, complained = tried(*(files.get(word, word) for word in words.split()))
+    assert (status, said) == (2, "")
+    assert complaint in " ".join(complained.split())
+    assert list(tmp_path.iterdir()) == []
+
+
 # A run, from the command line to its report
 
 SMALL = {
@@ -1575,6 +1881,67 @@ def test_list__every_word_is_that_of_its_game(run: Run, monkeypatch: pytest.Monk
         "made_up: Made Up!, 2 to 7 players, 5 by default "
         "ids fivedice/made_up-v6 (PettingZoo), fivedice/MadeUp-v6 (Gymnasium)"
     )
+
+
+@shows("export", "file", "to")
+def test_export__writes_what_plays_as_the_checkpoint(
+    tried: Tried, run: Run, files: dict[str, Path], tmp_path: Path
+) -> None:
+    batch = Batch(YUM, 20, num_players=3, zeros="free")
+    batch.reset(1)
+    view = batch.view()
+    beside = files["YUM3"].with_suffix(".onnx")
+    assert lines(run("export", files["YUM3"])) == [str(beside), onnx_file.INPUTS_AND_OUTPUTS]
+    assert lines(run("export", files["YUM3"], "--to", "onnx"))[0] == str(beside)
+    assert run("export", files["YUM3"], "--to", "deep/it.onnx").startswith("deep/it.onnx\n")
+    for path in (beside, tmp_path / "deep/it.onnx"):
+        assert (load(path).act(view) == load(files["YUM3"]).act(view)).all()
+    for words, why in (
+        (
+            (files["YUM3"], "--to", "torch"),
+            "--to torch is not possible; use onnx, or the path of a file that ends in .onnx",
+        ),
+        ((beside,), f"{beside} is not a .safetensors checkpoint"),
+        ((tmp_path / "none.safetensors",), f"the file {tmp_path / 'none.safetensors'} does not exist"),
+        ((files["STANDARD"],), "was trained with a canonical form"),
+    ):
+        status, said, complained = tried("export", *words)
+        assert (status, said, why in complained) == (2, "", True), complained
+
+
+@shows("record", "game", "policies", "games", "out", "num_players", "reward", "seed", "deterministic", "options")
+def test_record__each_parameter_is_seen_in_the_data_set(run: Run, files: dict[str, Path], tmp_path: Path) -> None:
+    count = 0
+
+    def recorded(*words: object) -> tuple[dict[str, Any], list[dict[str, Any]], list[NDArray[np.int64]]]:
+        nonlocal count
+        count += 1
+        said = run("record", *words, "--games", 2, "--out", f"set{count}")
+        assert lines(said) == [f"Read it by:  minari.MinariDataset('set{count}/data')"]
+        dataset = minari.MinariDataset(tmp_path / f"set{count}" / "data")
+        kwargs = dataset.spec.env_spec.kwargs
+        metadata = list(dataset.storage.get_episode_metadata(range(dataset.total_episodes)))
+        return kwargs, metadata, [episode.actions for episode in dataset.iterate_episodes()]
+
+    kwargs, metadata, actions = recorded("yum", "random", "greedy")
+    assert (kwargs["game"], kwargs["num_players"], kwargs["reward"], kwargs["zeros"]) == ("yum", 2, "win", "forced")
+    assert [(one["game"], one["seat"], one["policy"]) for one in metadata] == [
+        (0, 0, "random"),
+        (0, 1, "greedy"),
+        (1, 0, "greedy"),
+        (1, 1, "random"),
+    ]
+    assert recorded("yahtzee_jr", "random")[0]["game"] == "yahtzee_jr"
+    kwargs, metadata, _ = recorded(
+        "yum", "random", "--num-players", 3, "--reward", "score", "--options.zeros", "free", "--seed", 4
+    )
+    assert (kwargs["num_players"], kwargs["reward"], kwargs["zeros"]) == (3, "score", "free")
+    assert [(one["policy"], one["seed"]) for one in metadata] == [("random", 4)] * 6
+    assert [list(one) for one in recorded("yum", "random", "greedy", "--seed", 4)[2]] != [list(one) for one in actions]
+    _, _, likeliest = recorded("yum", files["YUM3"])
+    _, _, sampled = recorded("yum", files["YUM3"], "--no-deterministic")
+    assert len(likeliest) == len(sampled) == 6
+    assert [list(one) for one in likeliest] != [list(one) for one in sampled]
 
 
 @shows("info", "file")
@@ -1771,6 +2138,56 @@ def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View]
     exact = importlib.import_module(f"fivedice.agents.games.{game.name}.exact")
     solved = exact.solve(game.make_options(2, options))
     return solved.action_values  # type: ignore[no-any-return]
+
+
+@shows("play", "browser", "port", "saved", "open_browser")
+@shows("serve", "port", "saved", "runs", "open_browser")
+@pytest.mark.parametrize("command", [("serve",), ("play", "yum", "--browser")])
+def test_browser__the_address_and_the_folder_are_printed(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    opened: list[str] = []
+    made: list[tuple[Path, Path]] = []
+
+    class Server:
+        def __init__(self, config: Any) -> None:
+            self.config = config
+
+        def run(self, sockets: list[socket.socket]) -> None:
+            assert [one.getsockname() for one in sockets] == [("127.0.0.1", port)]
+
+    class Games(web_app.Games):
+        def __init__(self, folder: Path, runs: Path) -> None:
+            made.append((folder, runs))
+            super().__init__(folder, runs)
+
+    monkeypatch.setattr(web_server.uvicorn, "Server", Server)
+    monkeypatch.setattr(web_server, "Games", Games)
+    monkeypatch.setattr(web_server.webbrowser, "open", opened.append)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    said = run(*command, "--port", port, "--saved", "here")
+    (address,) = opened
+    page = "/" if command == ("serve",) else r"/game/[\w-]+"
+    assert re.fullmatch(rf"http://127\.0\.0\.1:{port}{page}\?token=[\w-]{{32}}", address)
+    assert f"browser of this computer: {address}\n" in said
+    assert f"Saved games: {tmp_path / 'here'}\n" in said
+    runs = ("--runs", "there") if command == ("serve",) else ()
+    other = run(*command, "--port", port, "--no-open", *runs)
+    assert opened == [address]
+    assert address not in other  # another token
+    assert [folder for folder, _ in made] == [Path("here"), Path("saved-games")]
+    assert made[1][1] == Path("there" if runs else "runs")
+
+
+def test_browser__a_port_in_use_is_refused(tried: Tried) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = int(taken.getsockname()[1])
+        status, _, complained = tried("serve", "--port", port)
+    assert (status, complained.startswith(f"fivedice: --port {port} cannot be used: ")) == (2, True)
 
 
 @shows("play", "game", "opponents", "num_players", "seat", "seed", "advice", "adviser", "options")
@@ -2149,6 +2566,11 @@ def test_baselines__know_what_is_solved(
             "fivedice: this command needs matplotlib; install it by: pip install 'fivedice[plot]'\n",
         ),
         (
+            ModuleNotFoundError("no", name="pylunasvg"),
+            2,
+            "fivedice: this command needs pylunasvg; install it by: pip install 'fivedice[render]'\n",
+        ),
+        (
             ModuleNotFoundError("no", name="torch"),
             2,
             "fivedice: this command needs torch; install it by: pip install 'fivedice[train]'\n",
@@ -2199,6 +2621,9 @@ def test_main__a_terminal_that_lacks_a_character_shows_another(monkeypatch: pyte
         ("report RUN", "matplotlib", "plot"),
         ("report RUN", "tensorboard", "train"),
         ("tournament yum random greedy", "choix", "arena"),
+        ("watch yum random --out a.gif", "pylunasvg", "render"),
+        ("watch yum random --out a.gif", "PIL", "render"),
+        ("watch yum random --out a.mp4", "imageio_ffmpeg", "video"),
     ],
 )
 def test_command__refuses_at_once_without_a_package_that_it_needs(
@@ -2210,10 +2635,12 @@ def test_command__refuses_at_once_without_a_package_that_it_needs(
     )
     arguments = [str(files.get(word, word)) for word in words.split()]
     command, *rest = arguments
+    keywords = {"out": Path(rest.pop())} if "--out" in rest else {}
+    rest = [word for word in rest if word != "--out"]
     with pytest.raises(
         ValueError, match=re.escape(f"this command needs {module}; install it by: pip install 'fivedice[{extra}]'")
     ):
-        COMMANDS[command](*([Path(rest[0])] if command == "report" else rest))
+        COMMANDS[command](*([Path(rest[0])] if command == "report" else rest), **keywords)
 
 
 def test_main__ends_quietly_when_stopped_while_it_reads_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,3 +190,65 @@ def test_interval__of_matches_holds_the_long_run() -> None:
         assert truth.half_width < short[0][which].half_width / 5
         held = np.mean([abs(pair[which].mean - truth.mean) <= pair[which].half_width for pair in short])
         assert 0.88 <= held <= 1.0
+
+
+def test_evaluate__takes_names_and_policies_as_the_games_and_policies_that_they_name() -> None:
+    expected = evaluate(YUM, {"random": RANDOM, "first": FIRST}, games=6, num_players=2, seed=0)
+    assert evaluate("yum", ["random", FIRST], games=6) == expected
+    three = evaluate("yum", {"a": RANDOM, "b": FIRST}, games=6, num_players=3, seed=4)
+    assert [standing.name for standing in three] == ["a", "b"]
+    assert three[0].points != expected[0].points
+
+
+def test_evaluate__refuses_what_cannot_be_played_before_it_plays() -> None:
+    with pytest.raises(ValueError, match="no policy given; name at least one"):
+        evaluate("yum", [])
+    with pytest.raises(ValueError, match="'greedy' is one policy; name policies in a list"):
+        evaluate("yum", "greedy")
+    with pytest.raises(ValueError, match=r"policies have the same name \(random, random\); give them as a dict"):
+        evaluate("yum", ["random", RANDOM])
+    with pytest.raises(ValueError, match="'yam' is not a known game"):
+        evaluate("yam", ["random"])
+    with pytest.raises(ValueError, match="there is no 'optimal' policy for SET Cubed"):
+        evaluate("set_cubed", ["random", "optimal"])
+
+
+def test_standing__as_a_dict_has_every_figure_beside_its_interval() -> None:
+    standing = Standing(
+        "mine",
+        40,
+        Estimate(1.0, 0.1, 20),
+        {"a": Estimate(0.5, 0.2, 20)},
+        Estimate(2.0, 0.3, 20),
+        {"a": Estimate(0.6, 0.4, 20)},
+    )
+    row = standing.to_dict()
+    assert row == {
+        "policy": "mine",
+        "games": 40,
+        "points": 1.0,
+        "points_half_width": 0.1,
+        "wins/a": 0.5,
+        "wins/a_half_width": 0.2,
+        "adjusted_points": 2.0,
+        "adjusted_points_half_width": 0.3,
+        "adjusted_wins/a": 0.6,
+        "adjusted_wins/a_half_width": 0.4,
+    } | {
+        f"{name}_{end}": pytest.approx(value)
+        for name, ends in {
+            "points": (0.9, 1.1),
+            "wins/a": (0.3, 0.7),
+            "adjusted_points": (1.7, 2.3),
+            "adjusted_wins/a": (0.2, 1.0),
+        }.items()
+        for end, value in zip(("low", "high"), ends, strict=True)
+    }
+    assert list(Standing("it", 1, Estimate(1.0, 0.1, 1)).to_dict()) == [
+        "policy",
+        "games",
+        "points",
+        "points_half_width",
+        "points_low",
+        "points_high",
+    ]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fivedice.agents.evaluation.match import Estimate, evaluate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import evaluate, play_games
 from fivedice.agents.evaluation.variance import point_values, regrets, without_luck
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
 from fivedice.agents.policies.protocols import PointValues

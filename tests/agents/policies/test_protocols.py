@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fivedice.agents import load
 from fivedice.agents.evaluation.breakdown import HasScoreSheet
 from fivedice.agents.policies import by_game, protocols
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, policy_for
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, PerGamePolicy, RandomPolicy, policy_for
 from fivedice.agents.policies.by_game import load_part
 from fivedice.agents.policies.checkpoint import CheckpointPolicy
 from fivedice.agents.policies.network import Network, tensor_shapes
@@ -25,6 +25,7 @@ from fivedice.agents.policies.protocols import (
     HasActionFeatures,
     HasActionProbabilities,
     HasActionValues,
+    PlannerPolicy,
     Policy,
 )
 from fivedice.agents.policies.rollout import RolloutPolicy
@@ -37,17 +38,33 @@ YUM = load_game("yum")
 
 # Every call of `hasattr` and `getattr` in the package, by file, with its reason. None is on a policy.
 ALLOWED = {
-    "agents/__init__.py": {"getattr(importlib.import_module(LAZY[name]), name)"},  # what the package imports when asked
+    "agents/__init__.py": {"getattr(import_optional(LAZY[name]), name)"},  # what the package imports when asked
     "agents/training/validation.py": {"getattr(config, name)"},  # the settings with these names
     "agents/training/vec_env.py": {"getattr(self, attr_name)"},  # `get_attr` of Stable-Baselines3 names an attribute
     "envs/__init__.py": {"getattr(importlib.import_module(LAZY[name]), name)"},  # what the package imports when asked
     "envs/api/aec.py": {"getattr(kept, 'dtype', None)"},  # the caller's object may be of any type
     "envs/core/batch.py": {"hasattr(os, 'register_at_fork')"},  # Windows does not have it
+    "envs/core/fingerprint.py": {  # a function may read a value of any type
+        "getattr(compiler, '__qualname__', None)",
+        "getattr(getattr(kernel, '_compiler', None), 'pipeline_class', None)",
+        "getattr(kernel, '_compiler', None)",
+        "getattr(kernel, 'targetoptions', None)",
+        "getattr(module, '__file__', None)",
+        "getattr(module, '__path__', ())",
+        "getattr(value, '__module__', '')",
+        "getattr(value, '__module__', None)",
+        "getattr(value, '__name__', None)",
+        "getattr(value, '__qualname__', None)",
+        "getattr(value, '__wrapped__', None)",
+        "getattr(value, '_fields', '')",
+        "getattr(value, 'py_func', None)",
+        "hasattr(value, '_fields')",
+    },
+    "envs/core/plugins.py": {"getattr(found, name)"},  # the attribute that a user or a package has named
     "envs/core/kernel.py": {  # whether a function is compiled; Numba's type has no base class to ask for
         "getattr(function, 'py_func', function)",
         "hasattr(value, 'py_func')",
     },
-    "envs/core/kernel_cache.py": {"getattr(cell.cell_contents, 'py_func', cell.cell_contents)"},  # as above
     "envs/testing.py": {"hasattr(env, 'clone')"},  # the caller's environment may be of any type
 }
 
@@ -101,6 +118,7 @@ CAN: list[tuple[Any, set[type]]] = [
     (Plain(), set()),
     (RandomPolicy(), {HasActionProbabilities}),
     (GREEDY, set()),  # its implementations can do more
+    (PLANNER, set()),
     (OPTIMAL, set()),
     (GREEDY.of(YUM), {HasActionValues}),
     (OPTIMAL.of(YUM), {HasActionValues}),
@@ -108,6 +126,7 @@ CAN: list[tuple[Any, set[type]]] = [
     (OPTIMAL.of(load_game("yahtzee_jr")), {HasActionValues}),
     (GREEDY.of(load_game("showdown_yahtzee")), {HasActionValues, HasActionFeatures}),
     (GREEDY.of(load_game("set_cubed")), {HasActionValues, HasActionFeatures}),
+    (PLANNER.of(load_game("set_cubed")), {HasActionValues}),
     (checkpoint(), {BoundToGame, ChecksGame}),
     (RolloutPolicy(GREEDY), {HasActionValues, ChecksGame}),
     (RolloutPolicy(checkpoint()), {HasActionValues, ChecksGame, BoundToGame}),
@@ -123,7 +142,7 @@ def test_policies__can_do_what_they_declare(policy: Any, expected: set[type]) ->
 
 def test_protocols__every_optional_one_has_a_policy() -> None:
     declared = {kind for name, kind in vars(protocols).items() if name in protocols.__all__}
-    modules = {ExactSolution, GreedyPolicy, protocols.PointValues}
+    modules = {ExactSolution, GreedyPolicy, PlannerPolicy, protocols.PointValues}
     assert set(OPTIONAL) == declared - modules - {Policy}
     assert set().union(*(expected for _, expected in CAN)) == set(OPTIONAL)
 
@@ -133,13 +152,21 @@ def test_policy_for__is_the_game_s_own_or_the_policy_itself() -> None:
     assert policy_for(plain, YUM) is plain
     assert policy_for(GREEDY, YUM) is GREEDY.of(YUM)
     assert isinstance(load("greedy"), PerGamePolicy)
-    with pytest.raises(ValueError, match="there is no 'optimal' policy for SET Cubed; use 'random' or 'greedy'"):
+    with pytest.raises(
+        ValueError, match="there is no 'optimal' policy for SET Cubed; use 'random' or 'greedy' or 'planner'"
+    ):
         policy_for(OPTIMAL, load_game("set_cubed"))
 
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize(
-    ("part", "protocol"), [("greedy", GreedyPolicy), ("exact", ExactSolution), ("breakdown", HasScoreSheet)]
+    ("part", "protocol"),
+    [
+        ("greedy", GreedyPolicy),
+        ("planner", PlannerPolicy),
+        ("exact", ExactSolution),
+        ("breakdown", HasScoreSheet),
+    ],
 )
 def test_modules_of_a_game__offer_what_their_protocol_lists(name: str, part: str, protocol: type) -> None:
     """Their functions have the parameters of the protocol, too, which `isinstance` does not compare."""
@@ -161,6 +188,8 @@ def test_by_game__refuses_a_module_that_lacks_something(monkeypatch: pytest.Monk
     monkeypatch.setattr(by_game, "load_part", load_empty)
     with pytest.raises(TypeError, match="greedy must define GREEDY"):
         by_game.greedy_policy.__wrapped__(YUM)
+    with pytest.raises(TypeError, match="planner must define PLANNER"):
+        by_game.planner_policy.__wrapped__(YUM)
     with pytest.raises(TypeError, match="exact must define everything that the protocol ExactSolution lists"):
         by_game.exact_solution.__wrapped__(YUM)
 

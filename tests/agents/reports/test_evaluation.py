@@ -18,7 +18,8 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress
 
 from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown, score_sheet_of
-from fivedice.agents.evaluation.match import Estimate, Standing, evaluate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing, evaluate, play_games
 from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
 from fivedice.agents.reports import tables
 from fivedice.agents.reports.evaluation import show_evaluation
@@ -76,6 +77,27 @@ def test_figure__has_its_interval() -> None:
     assert figure(Estimate(0.621, 0.0149, 9), percent=True) == "62.1 ± 1.5 %"
     assert figure(Estimate(-0.0001, 0.124, 9), percent=True) == "0.0 ± 12.4 %"
     assert figure(Estimate(145.2, float("nan"), 1)) == "145.20 ± ?"
+    assert figure(Estimate.of_shares(np.ones(2)), percent=True) == "100.0 (34.2 to 100.0) %"
+    assert figure(Estimate.of_shares(np.zeros(2)), percent=True) == "0.0 (0.0 to 65.8) %"
+    assert figure(Estimate.of_shares(np.array([1.0] * 1999 + [0.0])), percent=True) == "100.0 (99.7 to 100.0) %"
+    assert figure(Estimate.of_shares(np.array([1.0, 0.5] * 500)), percent=True) == "75.0 ± 1.6 %"
+
+
+def test_tables__say_what_few_games_cannot_tell() -> None:
+    """Two games of two players are one dice seed."""
+    won, lost = Estimate.of_shares(np.ones(1)), Estimate.of_shares(np.zeros(1))
+    few = [
+        Standing("best", 2, Estimate.of(np.array([150.0])), {"greedy": won}),
+        Standing("greedy", 2, Estimate.of(np.array([140.0])), {"best": lost}),
+    ]
+    said = shown(standings_report(few, title="Yum", num_players=2, optimum=None))
+    assert cells(said, "best")[:2] == ["best", "150.00 ± ?"]
+    assert "?: one dice seed gives no interval; play more games" in said
+    assert "100.0 (20.7 to 100.0) %" in said
+    assert "the ends of its 95 % interval" in said
+    many = shown(standings_report([BOTH, RAW], title="Yum", num_players=2, optimum=None))
+    assert "the ends" not in many
+    assert "?" not in many
 
 
 def test_games_for__a_narrow_interval() -> None:

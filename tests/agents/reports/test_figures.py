@@ -29,7 +29,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fivedice.agents.evaluation.breakdown import Measure, ScoreBreakdown
-from fivedice.agents.evaluation.match import Estimate, Standing
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing
 from fivedice.agents.evaluation.ranking import Ranking
 from fivedice.agents.evaluation.ratings import Ratings
 from fivedice.agents.evaluation.schedule import Contender, Tournament
@@ -228,7 +229,8 @@ def test_standings_report__shows_every_field_of_every_standing() -> None:
         return [rows_of(table) for table in tables_of(told)]
 
     # An estimate's count is of deals. The tables give games, in which it cancels out.
-    assert unseen(STANDINGS, show, [".count"]) == []
+    # Points show the half width, not the ends of their interval.
+    assert unseen(STANDINGS, show, [".count", "points.low", "points.high"]) == []
     told = tables.standings_report(STANDINGS, title="a title", num_players=3, optimum=OPTIMUM)
     assert [headings(table)[1] for table in tables_of(told)] == ["points per game", "against"]
     assert texts_of(told)[0] == "a title"
@@ -309,8 +311,22 @@ def handed_over(entries: list[tuple[int, int, list[float]]]) -> tuple[NDArray[np
     return deals, view, np.zeros(len(deals), np.int64)
 
 
+def wilson_by_hand(share: float, count: float) -> tuple[float, float]:
+    z = 1.959963984540054
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z / (1 + z**2 / count) * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    return middle - half, middle + half
+
+
 def by_hand(entries: list[tuple[int, int, list[float]]], measure: int) -> list[tuple[float, float]]:
-    """The mean and half width of each row: the two games of a deal are one sample."""
+    """The mean and half width of each row."""
+    ends = ends_by_hand(entries, measure)
+    means = [sum(samples) / DEALS for samples in samples_by_hand(entries, measure)]
+    return [(mean, (high - low) / 2) for mean, (low, high) in zip(means, ends, strict=True)]
+
+
+def samples_by_hand(entries: list[tuple[int, int, list[float]]], measure: int) -> list[list[float]]:
+    """The samples of each row: the two games of a deal are one sample."""
     found = []
     for row in range(3):
         samples = []
@@ -318,11 +334,25 @@ def by_hand(entries: list[tuple[int, int, list[float]]], measure: int) -> list[t
             two = [figures[measure] for at, where, figures in entries if (at, where) == (deal, row)]
             assert len(two) == 2
             samples.append(sum(two) / 2)
+        found.append(samples)
+    return found
+
+
+def ends_by_hand(entries: list[tuple[int, int, list[float]]], measure: int) -> list[tuple[float, float]]:
+    """The ends of the interval of each row: of Student's for points, of Wilson's for shares."""
+    assert DEALS == 5
+    z, t = 1.959963984540054, 2.776445105  # of 4 degrees of freedom
+    found = []
+    for samples in samples_by_hand(entries, measure):
         mean = sum(samples) / DEALS
         extended = [*samples, 0.0, 0.0, 1.0, 1.0] if SHEET.measures[measure].is_share else samples
         centre = sum(extended) / len(extended)
         variance = sum((sample - centre) ** 2 for sample in extended) / (len(extended) - 1)
-        found.append((mean, 1.959963984540054 * math.sqrt(variance / DEALS)))
+        if SHEET.measures[measure].is_share and not math.isnan(mean):
+            found.append(wilson_by_hand(mean, DEALS / min(1.0, variance / (centre * (1 - centre)) * (t / z) ** 2)))
+        else:
+            half = t * math.sqrt(variance / DEALS)
+            found.append((mean - half, mean + half))
     return found
 
 
@@ -349,6 +379,9 @@ def test_score_breakdown__means_and_intervals_are_those_of_what_was_written() ->
             assert [estimate.half_width for estimate in found] == pytest.approx(
                 [half for _, half in by_hand(ENTRIES[name], number)], nan_ok=True
             )
+            for estimate, (mean, half) in zip(found, by_hand(ENTRIES[name], number), strict=True):
+                if not measure.is_share and not math.isnan(mean):
+                    assert (estimate.low, estimate.high) == pytest.approx((mean - half, mean + half))
             assert [estimate.count for estimate in found] == [DEALS] * 3
 
 
@@ -453,8 +486,8 @@ def test_breakdown_picture__shows_means_and_intervals_of_each_row(
             assert line.get_xdata() == pytest.approx([scale * mean for mean, _ in expected], nan_ok=True)
             assert line.get_color() == COLOURS[list(ENTRIES).index(name)]
             for row, ends in enumerate(ends_of(bars)):
-                mean, half = (scale * figure for figure in expected[row])
-                here = [] if math.isnan(mean) else [mean - half, at[row], mean + half, at[row]]
+                low, high = (scale * end for end in ends_by_hand(ENTRIES[name], number)[row])
+                here = [] if math.isnan(low) else [low, at[row], high, at[row]]
                 assert ends == pytest.approx(here)
         assert places == sorted(set(places))  # those of one row stand below each other, in their order
         assert sum(places) == pytest.approx(0)
@@ -606,7 +639,12 @@ def test_tournament_tables__of_two_seats_tell_of_wins_and_no_places() -> None:
 
 
 def estimate_in(estimate: Estimate) -> dict[str, float]:
-    return {"mean": estimate.mean, "half_width": estimate.half_width}
+    return {
+        "mean": estimate.mean,
+        "half_width": estimate.half_width,
+        "low": estimate.low,
+        "high": estimate.high,
+    }
 
 
 def test_tournament_json__each_key_is_the_field_it_names() -> None:
@@ -674,6 +712,8 @@ def test_tournament_csv__each_column_is_the_field_it_names(drawn: Drawn, tmp_pat
         for column, estimate in STANDINGS_CSV.items():
             expected[column] = estimate(number_of(name)).mean
             expected[f"{column}_half_width"] = estimate(number_of(name)).half_width
+            expected[f"{column}_low"] = estimate(number_of(name)).low
+            expected[f"{column}_high"] = estimate(number_of(name)).high
         assert {column: float(cell) for column, cell in row.items()} == expected
     with written[2].open(newline="") as file:
         pairs = list(csv.DictReader(file))
@@ -685,6 +725,8 @@ def test_tournament_csv__each_column_is_the_field_it_names(drawn: Drawn, tmp_pat
         assert {column: float(cell) for column, cell in row.items()} == {
             "ahead": share.mean,
             "ahead_half_width": share.half_width,
+            "ahead_low": share.low,
+            "ahead_high": share.high,
         }
 
 
@@ -723,7 +765,14 @@ def test_tournament__shows_every_field_of_a_ranking(monkeypatch: pytest.MonkeyPa
         not_in_json += [path] * (json_text == before_json)
         not_in_csv += [path] * (csv_texts == before_csv)
     # The anchor's rating is 0, without an interval; files show it like any other.
-    assert not_in_tables == [".ratings.estimates[2].mean", ".ratings.estimates[2].half_width"]
+    # Tables show the half widths of points, places and ratings, not the ends of their intervals.
+    symmetric = [path for path in not_in_tables if re.search(r"\.(low|high)$", path)]
+    assert len(symmetric) == 2 * 3 * 4
+    assert {path.split("[")[0] for path in symmetric} == {".ratings.estimates", ".points", ".place"}
+    assert sorted(set(not_in_tables) - set(symmetric)) == [
+        ".ratings.estimates[2].half_width",
+        ".ratings.estimates[2].mean",
+    ]
     assert (not_in_json, not_in_csv) == ([], [".anchor"])
 
 
@@ -764,9 +813,9 @@ def test_tournament_picture__shows_pairs_and_ratings(drawn: Drawn, tmp_path: Pat
             share = RANKING.pairs[number_of(one), number_of(other)]
             mean, half = told
             assert mean.get_text() == f"{share.mean * 100:.1f} %"
-            assert half.get_text() == f"± {share.half_width * 100:.1f}"
+            assert half.get_text() == f"{share.low * 100:.1f} to {share.high * 100:.1f}"
             assert mean.get_position()[1] < row < half.get_position()[1]
-            is_apart = not share.mean - share.half_width <= 0.5 <= share.mean + share.half_width
+            is_apart = not share.low <= 0.5 <= share.high
             assert mean.get_fontweight() == ("bold" if is_apart else "normal")
             dark = share.mean > 0.8 or share.mean < 0.2
             assert mean.get_color() == half.get_color() == ("white" if dark else "black")
@@ -798,7 +847,12 @@ def band(panel: Any) -> list[list[tuple[float, float]]]:
 def test_draw_lines__shows_lines_levels_and_intervals_at_their_places(drawn: Drawn, tmp_path: Path) -> None:
     long = np.column_stack([np.arange(1, 61) * 1000.0, np.arange(60) * 1.7])
     lines = [
-        Line("one", np.array([[1000.0, 31.3], [7000.0, 35.9], [61_000.0, 43.1]]), 1, np.array([2.3, np.nan, 3.7])),
+        Line(
+            "one",
+            np.array([[1000.0, 31.3], [7000.0, 35.9], [61_000.0, 43.1]]),
+            1,
+            np.array([[29.0, np.nan, 39.4], [33.6, np.nan, 48.2]]),
+        ),
         Line("many", long, 8),
         Line("faint", np.array([[2000.0, 11.9], [5000.0, 17.3]]), 1, faint=True),
     ]
@@ -823,10 +877,10 @@ def test_draw_lines__shows_lines_levels_and_intervals_at_their_places(drawn: Dra
     assert found["first"].get_color() != found["second"].get_color()
     (filled,) = band(panel)  # only the first line has intervals, and none at its second point
     assert {corner for corner in filled if not math.isnan(corner[1])} == {
-        (1.0, 31.3 - 2.3),
-        (1.0, 31.3 + 2.3),
-        (61.0, 43.1 - 3.7),
-        (61.0, 43.1 + 3.7),
+        (1.0, 29.0),
+        (1.0, 33.6),
+        (61.0, 39.4),
+        (61.0, 48.2),
     }
     assert tuple(panel.collections[0].get_facecolor()[0][:3]) == rgba(COLOURS[1])[:3]
     (span,) = panel.patches  # a level without an interval has none
@@ -863,8 +917,7 @@ def test_draw_pool__shows_the_share_against_each_snapshot_that_was_met(drawn: Dr
     met = [(steps, share, games) for steps, share, games in SNAPSHOTS if games]
     assert points_of(line) == [(steps / 1000, 100 * share) for steps, share, _ in met]
     for (steps, share, games), ends in zip(met, ends_of(bars), strict=True):
-        half = 1.959963984540054 * math.sqrt(max(share * (1 - share), 1 / (games + 4)) / games)
-        low, high = share - min(half, share), share + min(half, 1 - share)
+        low, high = wilson_by_hand(share, games)
         assert ends == pytest.approx([steps / 1000, 100 * low, steps / 1000, 100 * high])
     fair = next(line for line in panel.lines if line.get_label() == "equal strength")
     assert fair.get_ydata() == pytest.approx([31.37, 31.37])
@@ -972,7 +1025,8 @@ def made_up_scalars() -> dict[str, list[tuple[float, float]]]:
         "eval/score_half_width": over(1, 3, [few[0], few[2]]),
         "rollout/score": over(20, 60),
         "eval/win_rate_vs_random": [(few[0], 0.375), (few[1], 0.6875), (few[2], 0.984375)],
-        "eval/win_rate_vs_random_half_width": [(few[0], 0.0625), (few[1], 0.03125), (few[2], 0.046875)],
+        "eval/win_rate_vs_random_low": [(few[0], 0.3125), (few[1], 0.65625), (few[2], 0.9375)],
+        "eval/win_rate_vs_random_high": [(few[0], 0.5), (few[1], 0.75), (few[2], 0.9921875)],
         "eval/win_rate_vs_previous_best_1": over(0.3, 0.7, few),
         "rollout/win_rate_vs_random": over(0.3, 0.9),
         "rollout/win_rate_vs_greedy": over(0.1, 0.5),
@@ -1211,13 +1265,13 @@ def test_page__wins_over_the_run(page: tuple[Page, Pictures]) -> None:
     (panel,) = pictures["wins.png"].axes
     assert panel.get_ylabel() == "win rate of the learner, %"
     (filled,) = band(panel)
-    assert set(filled) == {  # cut at 100
-        (2.0, 37.5 - 6.25),
-        (2.0, 37.5 + 6.25),
-        (60.0, 68.75 - 3.125),
-        (60.0, 68.75 + 3.125),
-        (119.0, 98.4375 - 4.6875),
-        (119.0, 100.0),
+    assert set(filled) == {
+        (2.0, 31.25),
+        (2.0, 50.0),
+        (60.0, 65.625),
+        (60.0, 75.0),
+        (119.0, 93.75),
+        (119.0, 99.21875),
     }
 
 
@@ -1274,13 +1328,15 @@ def test_page__where_the_points_go(page: tuple[Page, Pictures]) -> None:
         measure = SHEET.measures[number]
         expected = {name: by_hand(ENTRIES[sold], number) for name, sold in SOLD.items()}
 
-        def cell(told: tuple[float, float], is_share: bool = measure.is_share) -> str:
-            mean, half = told
-            return f"{mean * 100:.1f} ± {half * 100:.1f} %" if is_share else f"{mean:.2f} ± {half:.2f}"
+        ends = {name: ends_by_hand(ENTRIES[sold], number) for name, sold in SOLD.items()}
+
+        def cell(name: str, place: int, is_share: bool = measure.is_share) -> str:
+            (mean, half), (low, high) = expected[name][place], ends[name][place]  # noqa: B023  # called in this round
+            return tables.figure(Estimate(mean, half, DEALS, low, high), percent=is_share)
 
         assert head == ["", *SOLD]
         assert rows == [
-            [row, *(cell(figures[place]) for figures in expected.values())]
+            [row, *(cell(name, place) for name in SOLD)]
             for place, row in enumerate(SHEET.rows)
             if not math.isnan(expected["best"][place][0])
         ]

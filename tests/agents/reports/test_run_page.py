@@ -63,7 +63,7 @@ def test_report__is_one_page_with_every_picture_in_it(run: Path, tmp_path: Path)
         assert f"<h2>{heading}</h2>" in page
     assert "Score breakdown" not in page  # Yahtzee Jr. has none
     assert "The learner made 1,024 decisions" in page
-    assert re.search(r"<td>greedy</td><td>\d+\.\d ± \d+\.\d %</td>", page)
+    assert re.search(r"<td>greedy</td><td>\d+\.\d (± \d+\.\d|\(\d+\.\d to \d+\.\d\)) %</td>", page)
     assert "hard 1" in page
 
 
@@ -73,9 +73,10 @@ def test_read_run__pool_and_scalars_are_the_run_s(run: Path) -> None:
     assert all(0 <= share <= 1 for _, share, games in told.snapshots if games)
     assert sum(games for _, _, games in told.snapshots) > 5
     assert told.scalars["rollout/score"][:, 0].tolist() == [256, 512, 768, 1024]
-    widths = told.scalars["eval/score_half_width"]
-    assert (widths[:, 1] > 0).all()
-    np.testing.assert_array_equal(widths[:, 0], told.scalars["eval/score"][:, 0])
+    score, low, high = (told.scalars[f"eval/score{end}"] for end in ("", "_low", "_high"))
+    assert (low[:, 1] < score[:, 1]).all()
+    assert (score[:, 1] < high[:, 1]).all()
+    np.testing.assert_array_equal(low[:, 0], score[:, 0])
 
 
 def test_report__alone_and_without_checkpoints(tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_draw_lines__cuts_intervals_of_shares_where_shares_end(tmp_path: Path, m
 
     drawn = []
     monkeypatch.setattr(Axes, "fill_between", lambda panel, steps, low, high, **looks: drawn.append((low, high)))
-    line = Line("learner", np.array([[1.0, 10.0], [2.0, 90.0]]), 0, np.array([20.0, 20.0]))
+    line = Line("learner", np.array([[1.0, 10.0], [2.0, 90.0]]), 0, np.array([[-10.0, 70.0], [30.0, 110.0]]))
     draw_lines([line], {}, tmp_path / "shares.png", y="share", most=100.0)
     draw_lines([line], {}, tmp_path / "points.png", y="points")
     assert [(low.tolist(), high.tolist()) for low, high in drawn] == [

@@ -72,7 +72,16 @@ def expected(mix: dict[str, float], taken: list[int], losses: dict[int, tuple[fl
     return {name: share for name, share in shares.items() if share > 0}
 
 
-ALL_KINDS = {"current": 4, "recent": 3, "past": 2.5, "hard": 5, "random": 1, "greedy": 2, "optimal": 1.5}
+ALL_KINDS = {
+    "current": 4,
+    "recent": 3,
+    "past": 2.5,
+    "hard": 5,
+    "random": 1,
+    "greedy": 2,
+    "optimal": 1.5,
+    "planner": 0.5,
+}
 
 
 @pytest.mark.parametrize("num_snapshots", [1, 2, 3, 6])
@@ -146,7 +155,7 @@ def test_assign__the_ends_of_the_noise_deal_someone(count: int) -> None:
 
 def test_baselines__keep_their_numbers() -> None:
     """A stopped run has results and seats by these numbers on disk."""
-    assert BASELINES == {"random": 0, "greedy": 1, "optimal": -2}
+    assert BASELINES == {"random": 0, "greedy": 1, "optimal": -2, "planner": -3}
     assert (LEARNER, FIRST_SNAPSHOT) == (-1, 2)
 
 
@@ -304,7 +313,7 @@ def test_table__deals_anew_only_between_games() -> None:
         (
             {"past": 1.0, "floor": 0.1},
             10,
-            "opponents.floor=0.1 needs a baseline; give random or greedy or optimal",
+            "opponents.floor=0.1 needs a baseline; give random or greedy or optimal or planner",
         ),
         ({"past": 1.0, "floor": 1.5}, 10, "opponents.floor=1.5 is not possible; use a number from 0 to 1"),
         ({"greedy": 1.0, "floor": -0.1}, 10, "opponents.floor=-0.1 is not possible; use a number from 0 to 1"),

@@ -31,9 +31,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.files import digest
 from fivedice.agents.training.config import Mix, TrainConfig
+from fivedice.agents.training.folder import is_fresh, run_folder
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import FILE, restore, save_resume
-from fivedice.agents.training.run import Progress, Training
+from fivedice.agents.training.run import Progress, Training, train
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs.api.table import Table
 from fivedice.envs.core.batch import Batch
@@ -704,6 +705,8 @@ OPTIONAL: dict[str, Callable[[Training], bool]] = {
     "pool.results": lambda training: training.pool.results == {},
     "pool.digests": lambda training: len(training.pool.snapshots()) == 3,
     "episodes": lambda training: list(training.model.ep_info_buffer or []) == [],
+    "workers": lambda training: training.group.size == 1,
+    "owes_evaluation": lambda training: not training.owes_evaluation,
 }
 
 
@@ -819,3 +822,58 @@ def test_damage__of_a_snapshot_or_a_previous_best_is_refused(victim: Victim) -> 
     for path in policies:  # and whole they go on
         assert path.read_bytes() == wholes[path]
     assert restore(victim.training) == []
+
+
+# Killed at other moments
+
+
+class Killed(BaseException):
+    """In place of SIGKILL: no code of the run handles it."""
+
+
+@pytest.mark.parametrize("evaluations", [0, 1, 2])
+def test_kill__in_an_evaluation_is_made_up_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluations: int
+) -> None:
+    """The decisions before it are saved, and the resumed run plays it; also if it is the first or the last one."""
+    config = replace(CONFIGS["alone"], runs=tmp_path, name="run")
+    straight = train(replace(config, name="straight")).folder
+    left, evaluate = [evaluations], Training.evaluate
+
+    def killed(training: Training) -> Any:
+        if not left[0]:
+            raise Killed
+        left[0] -= 1
+        return evaluate(training)
+
+    monkeypatch.setattr(Training, "evaluate", killed)
+    with pytest.raises(Killed):
+        train(config)
+    played: list[int] = []
+
+    def watched(training: Training) -> Any:
+        played.append(training.steps)
+        return evaluate(training)
+
+    monkeypatch.setattr(Training, "evaluate", watched)
+    resumed = train(config, tmp_path / "run")
+    assert played == [2 * UPDATE, 4 * UPDATE, 5 * UPDATE][evaluations:]
+    for name in ("best", "last", "resume"):
+        assert contents(resumed.folder / f"{name}.safetensors")[1] == contents(straight / f"{name}.safetensors")[1]
+    assert resumed.is_finished
+    assert not resumed.owes_evaluation
+
+
+def test_folder__of_a_process_that_was_killed_while_it_wrote_is_taken(tmp_path: Path) -> None:
+    """Before the first save: temporary files, settings and snapshots, which a run of other settings may have left."""
+    folder = tmp_path / "run"
+    for name in (".config.json.x7", ".resume.safetensors.x8", "pool/000000.safetensors", "pool/.000001.safetensors.x9"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"half")
+    assert is_fresh(folder)
+    with run_folder(SMALL, folder):
+        assert [path.name for path in folder.iterdir()] == [".lock"]
+    (folder / "best.safetensors").touch()  # a near miss: this is worth something
+    assert not is_fresh(folder)
+    with pytest.raises(ValueError, match="cannot be resumed"), run_folder(SMALL, folder):
+        pass

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, cast, get_type_hints
@@ -23,13 +24,15 @@ from torch.distributions import Distribution
 import fivedice.configs
 from fivedice.agents.cli import app
 from fivedice.agents.cli import run as run_command
-from fivedice.agents.evaluation.match import Estimate, Standing
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing
 from fivedice.agents.policies.baselines import GREEDY
 from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.prior import Prior
 from fivedice.agents.training import model as model_file
 from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import Mix, TrainConfig
+from fivedice.agents.training.group import ALONE, Group
 from fivedice.agents.training.run import Progress, Training
 from fivedice.agents.training.torch_policy import ResidualExtractor, ResidualPolicy
 from fivedice.agents.training.validation import load_start, validate
@@ -613,6 +616,22 @@ def _device(trial: Trial, value: str) -> None:
     assert trial.begin(device=value).model.device == torch.device(value)
 
 
+@shows("workers", 2, 4)
+def _workers(trial: Trial, value: int) -> None:
+    """As many are started, which the tests of workers look at; here all but the first are missing."""
+    started: list[int] = []
+
+    @contextmanager
+    def start_workers(size: int, device: str) -> Iterator[Group]:
+        started.append(size)
+        yield ALONE
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training_run, "start_workers", start_workers)
+        trial.command(workers=value)
+    assert started == [value]
+
+
 @shows("torch_threads", 2, 0)
 def _torch_threads(trial: Trial, value: int) -> None:
     before, seen = torch.get_num_threads(), []
@@ -703,7 +722,8 @@ def test_setting__is_in_the_run_s_folder_and_read_from_there(
     monkeypatch.setattr(training_run, "Training", NoTraining)
     monkeypatch.setattr(training_run, "validate", lambda *args: None)
     monkeypatch.setattr(training_run, "load_start", lambda config: None)
-    config = TrainConfig(**{name: CASES[name][0][0]})
+    config = TrainConfig(**{"workers": 1, name: CASES[name][0][0]})
+    monkeypatch.setattr(training_run, "start_workers", lambda size, device: nullcontext(ALONE))
     run_command.run(config, None, Console(file=io.StringIO()))
     (written,) = tmp_path.rglob("config.json")
     assert written.relative_to(tmp_path).parent == config.runs / (config.name or config.game)
@@ -727,6 +747,7 @@ MIXES = {
     "hard": 3.0,
     "random": 0.75,
     "greedy": 0.5,
+    "planner": 1.0,
     "optimal": 2.0,
     "floor": 0.65,
 }
@@ -749,7 +770,7 @@ def expected_deal(mix: Mix) -> dict[str, float]:
         losses[name] = ((LOST[number] + 0.5) / 5) ** 2
     for name in names:
         snapshots[name] += weights["hard"] * losses[name] / sum(losses.values())
-    baselines = {name: weights[name] for name in ("random", "greedy", "optimal")}
+    baselines = {name: weights[name] for name in ("random", "greedy", "planner", "optimal")}
     assert sum(snapshots.values()) + sum(baselines.values()) == pytest.approx(sum(weights.values())), "a new kind?"
     total = sum(weights.values())
     held = sum(baselines.values()) / total
@@ -799,7 +820,9 @@ def test_defaults__are_those_that_configurations_and_resumed_runs_rely_on() -> N
         "features_only": False,
         "start": None,
         "value_steps": 0,
-        "opponents": Mix(current=0.4, recent=0, past=0.3, hard=0, random=0.1, greedy=0.2, optimal=0, floor=0),
+        "opponents": Mix(
+            current=0.4, recent=0, past=0.3, hard=0, random=0.1, greedy=0.2, planner=0, optimal=0, floor=0
+        ),
         "total_timesteps": 2_000_000,
         "n_envs": 256,
         "n_steps": 32,
@@ -825,11 +848,12 @@ def test_defaults__are_those_that_configurations_and_resumed_runs_rely_on() -> N
         "final_games": 4000,
         "seed": 1,
         "device": "cpu",
+        "workers": "auto",
         "torch_threads": 1,
         "runs": Path("runs"),
         "name": None,
     }
-    assert vars(Mix()) == vars(TrainConfig().opponents)
+    assert vars(Mix(greedy=0.2)) == vars(TrainConfig().opponents)
 
 
 # The last number that is refused and the first that is taken, on each side that has an end.
@@ -869,6 +893,7 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "check_games": COUNT,
     "final_games": COUNT,
     "seed": (("-1", "0"), ("2147483649", "2147483648")),
+    "workers": (("0", "1"), ("1025", "1024")),
     "torch_threads": (("-1", "0"),),
     "opponents.current": WEIGHT,
     "opponents.recent": WEIGHT,
@@ -876,6 +901,7 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "opponents.hard": WEIGHT,
     "opponents.random": WEIGHT,
     "opponents.greedy": WEIGHT,
+    "opponents.planner": WEIGHT,
     "opponents.optimal": WEIGHT,
     "opponents.floor": SHARE,
 }

@@ -27,7 +27,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import fivedice.agents
 from fivedice.agents.cli import run as run_command
 from fivedice.agents.evaluation import match
-from fivedice.agents.evaluation.match import Estimate, Standing
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import Standing
 from fivedice.agents.policies.baselines import optimum
 from fivedice.agents.policies.checkpoint import read_card
 from fivedice.agents.policies.files import write_whole
@@ -227,6 +228,8 @@ def test_run__improves_on_random_within_seconds(tmp_path: Path) -> None:
             {"game": "yahtzee_jr", "num_players": 3, "opponents": Mix(optimal=1)},
             "opponents.optimal=1, but Yahtzee Jr. is not solved; use 0",
         ),
+        ({"opponents": Mix(planner=0.5)}, "opponents.planner=0.5, but Yum has no planner; use 0"),
+        ({"prior": "planner"}, "there is no 'planner' policy for Yum; use 'random' or 'greedy' or 'optimal'"),
         ({"opponents": Mix(current=0, past=0, random=0, greedy=0)}, "all weights in opponents are 0"),
         (
             {"features_only": True, "prior": "greedy"},
@@ -280,7 +283,7 @@ def test_run__logs_each_scalar_over_the_steps_of_the_learner(straight: Training)
     opponents = {"random", "greedy", "optimal"}
     against = {f"eval/win_rate_vs_{rival}" for rival in opponents}
     found = {tag for tag in log.Tags()["scalars"] if "previous_best_" not in tag}  # those are there if it got better
-    with_intervals = {f"{tag}_half_width" for tag in {"eval/score", *against}}
+    with_intervals = {f"{tag}_{end}" for tag in {"eval/score", *against} for end in ("low", "high")}
     met = {f"rollout/win_rate_vs_{rival}" for rival in ("random", "greedy", "snapshots")}
     assert found == BY_GAMES | BY_EVALUATION | BY_STABLE_BASELINES | against | with_intervals | met
     entropies = log.Scalars("rollout/entropy_ratio")
@@ -515,7 +518,8 @@ def test_evaluation__is_logged_saved_and_checked_figure_by_figure(
     assert last == expected
     assert [steps for steps, _ in run.logged] == [100, 200, 300]
     logged = {name: figure.mean for name, figure in expected.items()}
-    logged |= {f"{name}_half_width": figure.half_width for name, figure in expected.items()}
+    logged |= {f"{name}_low": figure.low for name, figure in expected.items()}
+    logged |= {f"{name}_high": figure.high for name, figure in expected.items()}
     logged |= {"eval/percent_of_optimum": 56.0, "eval/forgotten": 0, "time/share_of_checks": 6 / 16}
     assert run.logged[-1][1] == pytest.approx(logged)
 
@@ -560,7 +564,15 @@ def test_evaluation__alone_is_never_checked(tmp_path: Path, monkeypatch: pytest.
     run.evaluate(monkeypatch, 100, score=estimate(120.0))
     assert run.asked == []
     assert run.logged == [
-        (100, {"eval/score": 120.0, "eval/score_half_width": 120.0 / 7, "eval/percent_of_optimum": 60.0})
+        (
+            100,
+            {
+                "eval/score": 120.0,
+                "eval/score_low": 120 - 120 / 7,
+                "eval/score_high": 120 + 120 / 7,
+                "eval/percent_of_optimum": 60.0,
+            },
+        )
     ]
     assert [previous_best.number for previous_best in run.training.previous_bests] == [0]
 
@@ -610,8 +622,8 @@ def test_save__writes_each_field_of_the_card(tmp_path: Path) -> None:
         "seed": 17,
         "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
         "evaluation": {
-            "score": {"mean": 12.5, "half_width": 0.5, "deals": 40},
-            "win_rate_vs_greedy": {"mean": 0.25, "half_width": 0.125, "deals": 30},
+            "score": {"mean": 12.5, "half_width": 0.5, "low": 12.0, "high": 13.0, "deals": 40},
+            "win_rate_vs_greedy": {"mean": 0.25, "half_width": 0.125, "low": 0.125, "high": 0.375, "deals": 30},
         },
     }
     assert weights_of(fivedice.agents.load(tmp_path / "it.safetensors")) == weights_of(training.policy())
@@ -980,7 +992,7 @@ def test_best__is_checked_against_the_last_bests_and_exact_play(straight: Traini
     log = EventAccumulator(str(straight.folder))
     log.Reload()
     tags = set(log.Tags()["scalars"])
-    assert tags >= {"eval/win_rate_vs_optimal", "eval/forgotten", "eval/score_half_width", "time/share_of_checks"}
+    assert tags >= {"eval/win_rate_vs_optimal", "eval/forgotten", "eval/score_low", "time/share_of_checks"}
     assert 1 <= len(straight.previous_bests) <= 2
     names = [f"{previous_best.number:06d}.safetensors" for previous_best in straight.previous_bests]
     assert sorted(path.name for path in (straight.folder / "previous_bests").iterdir()) == names

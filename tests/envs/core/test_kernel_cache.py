@@ -89,6 +89,135 @@ def test_cache__compiles_once_for_each_way_and_again_after_an_edit(project: Copy
     assert project.run() == (63 - 25, LOADED)
 
 
+# Another package: a rule, its helper, a constant and the layout of its states, each in a module of its own.
+PACKAGE = {
+    "rule.py": """
+import numpy as np
+from fivedice.envs.core.dice import is_five_alike
+from fivedice.envs.core.kernel import kernel
+from theirs.helper import doubled
+from theirs.layout import STATE
+
+@kernel
+def points(state):
+    total = 0
+    for _ in range(3):
+        total += doubled(state["points"]) + state["turn"]
+    return total + 100 * is_five_alike(state["dice"])
+
+def make_state(points, turn, dice):
+    state = np.zeros(1, STATE)[0]
+    state["points"], state["turn"], state["dice"] = points, turn, dice
+    return state
+""",
+    "helper.py": """
+from fivedice.envs.core.kernel import kernel
+from theirs import constant
+
+@kernel
+def doubled(number):
+    return constant.TWO * number
+""",
+    "constant.py": "TWO = 2",
+    "layout.py": """
+import numpy as np
+STATE = np.dtype([("points", np.int16), ("turn", np.int16), ("dice", np.int8, (5,))])
+""",
+}
+THEIR_PROGRAM = """
+from theirs import rule
+found = rule.points(rule.make_state(5, 1, 4)), rule.points(rule.make_state(7, 2, [1, 2, 3, 4, 5]))
+print(*found, sum(rule.points.stats.cache_hits.values()), sum(rule.points.stats.cache_misses.values()))
+"""
+
+
+@needs_compiled_code
+def test_cache__of_another_package_is_compiled_again_after_an_edit_of_anything_in_it(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    for name, text in PACKAGE.items():
+        (tmp_path / "theirs" / name).write_text(text)
+
+    def run() -> tuple[int, ...]:
+        return tuple(map(int, run_program(tmp_path, THEIR_PROGRAM).split()))
+
+    def edit(name: str, old: str, new: str) -> None:
+        path = tmp_path / "theirs" / name
+        assert path.read_text().count(old) == 1
+        path.write_text(path.read_text().replace(old, new))
+
+    assert run() == (133, 48, *COMPILED)
+    edit("helper.py", "import kernel\n", "import kernel  # a comment\n\n\n")
+    edit("constant.py", "TWO = 2", "TWO = 2\nTHREE = 3")
+    assert run() == (133, 48, *LOADED)
+    edit("rule.py", "range(3)", "range(4)")
+    assert run() == (144, 64, *COMPILED)
+    edit("helper.py", "* number", "* number + 1")
+    assert run() == (148, 68, *COMPILED)
+    edit("constant.py", "TWO = 2", "TWO = 3")
+    assert run() == (168, 96, *COMPILED)
+    edit("layout.py", '("points", np.int16), ("turn", np.int16)', '("turn", np.int64), ("points", np.int8)')
+    assert run() == (168, 96, *COMPILED)
+    assert run() == (168, 96, *LOADED)
+
+
+# One function for two layouts. Each process meets only one of them first, so the compiler gives them the same number.
+TWO_LAYOUTS = """
+import sys
+import numpy as np
+from fivedice.envs.core.kernel import kernel
+
+NEAR = np.dtype([("x", np.int64), ("y", np.int64)])
+FAR = np.dtype([*[(f"unused {i}", np.int64) for i in range(9)], ("y", np.int64), ("x", np.int64)])
+
+@kernel
+def mixed(state, count):
+    number = 0
+    for i in range(count):
+        number = number + state["x"] * i if i % 7 == 3 and number % 5 != 2 else number ^ (i + state["y"])
+        for j in range(i):
+            number = (number * 31 + j) % 1000003
+    return number
+
+def make():
+    @kernel
+    def both(state):
+        return mixed(state, 50) + mixed(state, 51) + mixed(state, 60)
+    return both
+
+for name in sys.argv[1:]:
+    state = np.zeros(1, globals()[name])[0]
+    state["x"], state["y"] = 3, 5
+    both = make()
+    print(both(state), both.stats.cache_hits.total(), end=" ")
+"""
+
+
+@needs_compiled_code
+def test_cache__never_mixes_functions_that_other_processes_have_stored(tmp_path: Path) -> None:
+    """Numba numbers functions and record types in each process, so stored functions could have the same name."""
+    near, far = (run_program(tmp_path, TWO_LAYOUTS, name).split() for name in ("NEAR", "FAR"))
+    assert near == far
+    assert near[1] == "0"
+    assert run_program(tmp_path, TWO_LAYOUTS, "NEAR", "FAR").split() == [near[0], "1"] * 2
+
+
+def run_program(folder: Path, program: str, *arguments: str) -> str:
+    """What a program prints that finds modules in a folder, with a cache of its own there."""
+    ran = subprocess.run(
+        [sys.executable, "-B", "-c", program, *arguments],
+        env=os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]),
+            "NUMBA_CACHE_DIR": str(folder / "cache"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
 def test_cache__keeps_apart_what_processes_write_at_the_same_time(tmp_path: Path) -> None:
     """The loops of all games are one function, and each process looks before any other has written."""
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fivedice.agents.evaluation.match import Estimate, play_games
+from fivedice.agents.evaluation.estimate import Estimate
+from fivedice.agents.evaluation.match import play_games
 from fivedice.agents.games.yahtzee_jr.greedy import GreedyYahtzeeJr
 from fivedice.agents.policies.registry import load
 from fivedice.envs import load_game

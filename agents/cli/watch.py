@@ -1,0 +1,61 @@
+"""``fivedice watch``: a game among policies, as text, as a film, or as a page to step through."""
+
+from pathlib import Path
+from typing import Annotated
+
+from fivedice.agents.cli.app import GameOptions, app, console, game_setup
+from fivedice.agents.cli.film import Seconds, check_file, check_seconds, show_film
+from fivedice.agents.cli.terminal import find_adviser
+from fivedice.agents.policies.registry import load
+from fivedice.agents.reports.film import film_of_match
+from fivedice.agents.reports.film_files import KINDS
+from fivedice.agents.training.config import whole
+from fivedice.envs import load_game
+from fivedice.envs.api.transcript import write
+
+
+@app.command
+def watch(
+    game: str,
+    *policies: str,
+    out: Path | None = None,
+    seconds: Seconds = 1.0,
+    seed: Annotated[int | None, whole(least=0)] = None,
+    adviser: str | None = None,
+    options: GameOptions = None,
+) -> None:
+    """Play a game among policies, and show it as text, as a film, or as a page to step through.
+
+    Parameters
+    ----------
+    game
+        The game, for example yum; see `fivedice list`.
+    policies
+        The policy of each seat: random, greedy, optimal, rollout (or rollout:BASE:GAMES) or checkpoint files. Their
+        number is the number of players.
+    out
+        Write the game into this file: .html is a page to step through, .gif and .mp4 are films, .txt is a transcript.
+        Default: print it.
+    seed
+        Random seed for the dice and policies. Default: other dice in every game.
+    adviser
+        Whose values to show, as for `fivedice play`. Default: each policy shows its own, if it knows them.
+    """
+    check_file(out, (*KINDS, ".txt"))
+    check_seconds(seconds)
+    spec = load_game(game)
+    if not policies:
+        raise ValueError(
+            "no policy given; name one for each seat: random, greedy, optimal, rollout or a checkpoint file"
+        )
+    seated = [load(name) for name in policies]
+    _, chosen = game_setup(spec, seated, len(seated), options)
+    advised = None if adviser is None else find_adviser(spec, len(seated), chosen, adviser)
+    film, transcript = film_of_match(spec, seated, seed=seed, options=chosen, adviser=advised)
+    if out is not None and out.suffix == ".txt":
+        unfinished = out.with_name(f".{out.name}.unfinished")
+        unfinished.write_text(write(transcript), "utf-8")
+        unfinished.replace(out)
+        console.print(f"Wrote {out}", highlight=False, soft_wrap=True)
+        return
+    show_film(film, out, seconds)
