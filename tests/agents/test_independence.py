@@ -584,10 +584,13 @@ INSIDE_A_BATCH = {"arrays", "share_out", "step_loop"}  # of these `step` is made
 LOOKS_AT_BATCH: dict[str, Callable[[Batch], object]] = {
     "explain_illegal": lambda batch: batch.explain_illegal(1, 0),
     "explain_legal": lambda batch: batch.explain_legal(1),
+    "name_illegal": lambda batch: batch.name_illegal(1, 0),
+    "render": lambda batch: batch.render(1),
     "uniforms": lambda batch: batch.uniforms(batch.all_rows, UNIFORMS + batch.movers.astype(np.int64)),
     "observe": lambda batch: [
         batch.observe(batch.all_rows, np.full(batch.num_games, seat, np.int8)) for seat in range(batch.num_players)
     ],
+    "observe_end": lambda batch: batch.observe_end(batch.all_rows, np.zeros(batch.num_games, np.int8)),
     "over": lambda batch: batch.over,
     "results": lambda batch: batch.results(batch.all_rows),
     "show": lambda batch: batch.show(batch.all_rows[~batch.over]),
