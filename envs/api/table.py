@@ -293,7 +293,10 @@ class Table:
         wins = won[own] / np.maximum(won.sum(axis=1), 1)
         lost = [place for place, row in enumerate(rows.tolist()) if row in self.illegal]
         ranks[lost], wins[lost] = self.batch.num_players, 0.0
-        return Outcome(self.batch.observe_end(rows, seats.astype(np.int8)), points[own], ranks, wins)
+        observations = self.batch.observe(rows, seats.astype(np.int8))
+        if lost:
+            observations[lost] = self.batch.observe_end(rows[lost], seats[lost].astype(np.int8))
+        return Outcome(observations, points[own], ranks, wins)
 
     def margins(self) -> NDArray[np.float64]:
         """The learner's points so far minus the mean of the others' points, float64 (N,).

@@ -33,11 +33,10 @@ class CanonicalView(NamedTuple):
     def names(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Translate actions (N,) of the canonical forms into actions of the original positions, (N,) int64.
 
-        An action that the mask leaves out becomes -1.
+        A number that is no action becomes -1.
         """
-        in_range = (actions >= 0) & (actions < self.masks.shape[1])
-        rows, actions = np.arange(len(actions)), np.where(in_range, actions, 0)
-        return np.where(in_range & (self.masks[rows, actions] != 0), self.actions[rows, actions], -1)
+        in_range = (actions >= 0) & (actions < self.actions.shape[1])
+        return np.where(in_range, self.actions[np.arange(len(actions)), np.where(in_range, actions, 0)], -1)
 
 
 def canonical_view(
