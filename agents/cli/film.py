@@ -4,12 +4,16 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from fivedice.agents.cli.app import console, needs_module
 from fivedice.agents.reports.film import Film
 from fivedice.agents.reports.film_files import KINDS, needed_modules, write_film
 
-Seconds = Annotated[float, Parameter(help="How long each position is shown, in a .gif or .mp4.")]
+Seconds = Annotated[
+    float,
+    Parameter(validator=Number(gte=0.05, lte=60), help="How long each position is shown, in a .gif or .mp4."),
+]
 EXTRAS = {"pylunasvg": "render", "PIL": "render", "imageio_ffmpeg": "video"}
 
 
@@ -23,12 +27,6 @@ def check_file(out: Path | None, suffixes: tuple[str, ...] = (*KINDS,)) -> None:
         raise ValueError(f"--out {out}: the folder {out.parent} does not exist")
     for module in needed_modules(out.suffix):
         needs_module(module, EXTRAS[module])
-
-
-def check_seconds(seconds: float) -> None:
-    """Raise a ValueError if a position cannot be shown for so long."""
-    if not 0.05 <= seconds <= 60:
-        raise ValueError(f"--seconds {seconds:g} is not possible; use 0.05 to 60")
 
 
 def show_film(film: Film, out: Path | None, seconds: float) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fivedice.agents.cli.app import app
-from fivedice.agents.cli.film import Seconds, check_file, check_seconds, show_film
+from fivedice.agents.cli.film import Seconds, check_file, show_film
 from fivedice.agents.cli.terminal import find_adviser
 from fivedice.agents.reports.film import film_of_transcript
 from fivedice.envs.api.transcript import parse
@@ -32,7 +32,6 @@ def replay_transcript(
         Which values to show, as for `fivedice play`.
     """
     check_file(out)
-    check_seconds(seconds)
     game = parse(transcript.read_text("utf-8"))
     advised = None
     if advice or adviser is not None:

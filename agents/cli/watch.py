@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fivedice.agents.cli.app import GameOptions, app, console, game_setup
-from fivedice.agents.cli.film import Seconds, check_file, check_seconds, show_film
+from fivedice.agents.cli.film import Seconds, check_file, show_film
 from fivedice.agents.cli.terminal import find_adviser
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.film import film_of_match
@@ -42,7 +42,6 @@ def watch(
         Whose values to show, as for `fivedice play`. Default: each policy shows its own, if it knows them.
     """
     check_file(out, (*KINDS, ".txt"))
-    check_seconds(seconds)
     spec = load_game(game)
     if not policies:
         raise ValueError(

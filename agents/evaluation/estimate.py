@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 Z = 1.959963984540054  # the 97.5 % quantile of the standard normal distribution, for 95 % intervals
 STUDENT = (12.706204736, 4.302652730, 3.182446305, 2.776445105, 2.570581836, 2.446911851, 2.364624252, 2.306004135)
 PSEUDO = (0.0, 0.0, 1.0, 1.0)
+ROUNDING = 1e-9  # luck-adjusted shares of 0 and 1 are not exact
 
 
 def student(freedom: int) -> float:
@@ -91,7 +92,7 @@ class Estimate:
         around = (count * mean + sum(PSEUDO)) / (count + len(PSEUDO))
         spread = float(np.concatenate([samples, PSEUDO]).var(ddof=1))
         effect = math.inf if count == 1 else spread / (around * (1 - around)) * (student(count - 1) / Z) ** 2
-        if samples.min() >= 0 and samples.max() <= 1:
+        if samples.min() >= -ROUNDING and samples.max() <= 1 + ROUNDING:
             effect = min(effect, 1.0)  # no samples between 0 and 1 vary more than wins and losses
         low, high = wilson(mean, count / effect)
         return cls(mean, (high - low) / 2, count, low, high)

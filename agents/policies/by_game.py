@@ -19,7 +19,10 @@ from fivedice.envs.core.spec import Game
 
 def load_part(game: Game, part: str) -> ModuleType | None:
     """The module with this name, such as ``"greedy"``, of the package that knows a game; None if it does not exist."""
-    package = f"fivedice.agents.games.{game.name}" if game.name in GAMES else game.home
+    try:
+        package = f"fivedice.agents.games.{game.name}" if game.name in GAMES else game.home
+    except ValueError:  # declared in no module, for example in a function
+        return None
     if package in sys.modules and "__path__" not in vars(sys.modules[package]):
         return sys.modules[package]
     if importlib.util.find_spec(package) is None or importlib.util.find_spec(f"{package}.{part}") is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -20,11 +21,13 @@ from fivedice.agents.evaluation import tournament as module
 from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.match import Standing, evaluate, play_games
 from fivedice.agents.evaluation.ranking import rank
+from fivedice.agents.evaluation.recording import record
 from fivedice.agents.evaluation.schedule import Tournament, contender
 from fivedice.agents.evaluation.tournament import Results, play_part, play_tournament
 from fivedice.agents.evaluation.variance import without_luck
+from fivedice.agents.play.advice import AdviceTask, make_adviser
 from fivedice.agents.policies import rollout
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, RandomPolicy
 from fivedice.agents.policies.checkpoint import load_checkpoint, make_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.policies.prior import make_prior
@@ -349,9 +352,26 @@ def of_rollout(folder: Path) -> Any:
     return policy.act(view).tolist(), policy.action_values(view).tolist()
 
 
+def of_recording(folder: Path) -> Any:
+    found: dict[str, Any] = {}
+    with h5py.File(record(YAHTZEE_JR, ["random", "greedy"], games=9, seed=4, out=folder) / "main_data.hdf5") as file:
+        file.visititems(lambda name, item: found.update({name: item[()].tolist()} if hasattr(item, "dtype") else {}))
+    return found
+
+
+def of_advice(folder: Path) -> Any:
+    view = some_decisions(YAHTZEE_JR, 1, 3)
+    task = AdviceTask(make_adviser(YAHTZEE_JR, view.options, "rollout:random:6"), view)
+    task.run()
+    assert task.advice is not None
+    return [(advised.choice.action, advised.value, advised.error) for advised in task.advice.choices]
+
+
 AT_ONCE: dict[str, tuple[Callable[[Path], Any], tuple[int, ...]]] = {
     "evaluation.match.GAMES_AT_ONCE": (of_evaluate, (1, 8)),
+    "evaluation.recording.GAMES_AT_ONCE": (of_recording, (1, 8)),
     "evaluation.schedule.PART": (of_tournament, (7,)),
+    "play.advice.PART": (of_advice, (1, 29)),
     "policies.rollout.PLAYOUTS_AT_ONCE": (of_rollout, (29,)),
 }
 OF_OTHERS = {"games.yahtzee_jr.exploit.AT_ONCE"}  # tests/agents/games/yahtzee_jr/test_exploit.py
@@ -424,6 +444,7 @@ def checkpoint(game: Game, num_players: int, path: Path, **settings: Any) -> Pol
 POLICIES: dict[str, Callable[[Game, int, Path], Policy]] = {
     "random": lambda game, seats, path: fivedice.agents.load("random"),
     "greedy": lambda game, seats, path: fivedice.agents.load("greedy"),
+    "planner": lambda game, seats, path: fivedice.agents.load("planner"),
     "optimal": lambda game, seats, path: fivedice.agents.load("optimal"),
     "rollout": lambda game, seats, path: fivedice.agents.load("rollout:greedy:2"),
     "rollout of a random prior": lambda game, seats, path: fivedice.agents.load("rollout:random:3:win"),
@@ -439,6 +460,7 @@ CASES = [
     for name in GAMES
     for kind in POLICIES
     if (kind != "optimal" or OPTIMAL.plays(load_game(name)))
+    and (kind != "planner" or PLANNER.plays(load_game(name)))
     and (kind != "checkpoint of canonical forms" or load_game(name).canonical is not None)
     and (kind != "rollout of a random prior" or name in ("yum", "yahtzee_jr"))  # the others' games take too long
 ]
@@ -521,6 +543,7 @@ LOOKS_AT_ENV: dict[str, Callable[[DiceEnv], object]] = {
     "num_agents": lambda env: env.num_agents,
     "max_num_agents": lambda env: env.max_num_agents,
     "observe": lambda env: [env.observe(agent) for agent in env.possible_agents],
+    "draw": lambda env: env.draw().svg,
     "options": lambda env: env.options,
     "options_record": lambda env: env.options_record,
     "render": lambda env: env.render(),

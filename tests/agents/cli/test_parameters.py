@@ -42,13 +42,14 @@ from fivedice.agents.policies import checkpoint, onnx_file
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
-from fivedice.agents.policies.registry import load, load_all, read_rollout
+from fivedice.agents.policies.registry import NAMES, load, load_all, read_rollout
 from fivedice.agents.policies.rollout import RolloutPolicy
 from fivedice.agents.reports import evaluation, run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.tables import breakdown_report, standings_report
 from fivedice.agents.training import folder as folder_of_runs
 from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig
+from fivedice.agents.training.group import ALONE
 from fivedice.agents.training.run import Progress
 from fivedice.agents.web import app as web_app
 from fivedice.agents.web import server as web_server
@@ -1004,6 +1005,9 @@ BOUNDS: dict[str, tuple[str, str]] = {  # what is accepted, what is refused
     "tournament yum random greedy --seed": ("0", "-1"),
     "tournament yum random greedy --workers": ("1 1024", "0 1025"),
     "play yum --num-players": ("1", "0"),
+    "watch yum random --seed": ("0", "-1"),
+    "watch yum random --seconds": ("0.05 60", "0.04 61"),
+    "replay PLAYED --seconds": ("0.05 60", "0.04 61"),
     "play yum --seat": ("0", "-1"),
     "play yum --seed": ("0", "-1"),
     "play yum --port": ("0 65535", "-1 65536"),
@@ -1689,8 +1693,6 @@ def test_watch_and_replay__each_parameter_is_seen_in_the_game(run: Run, tmp_path
         ("replay PLAYED --out a.png", "--out a.png has an unknown format; use a name that ends in .gif, .mp4, .html"),
         ("watch yum random --out a", "--out a has an unknown format; use a name that ends in .gif, .mp4, .html, .txt"),
         ("watch yum random --out no/a.gif", "--out no/a.gif: the folder no does not exist"),
-        ("watch yum random --seconds 0", "--seconds 0 is not possible; use 0.05 to 60"),
-        ("replay PLAYED --seconds 61", "--seconds 61 is not possible; use 0.05 to 60"),
         ("watch yum", "no policy given; name one for each seat: random, greedy, optimal, rollout or a checkpoint file"),
         ("watch yahtzee_jr random random random random random", "num_players=5 is not possible"),
         ("replay missing.txt", "missing.txt cannot be used: No such file or directory"),
@@ -1804,6 +1806,7 @@ class Stopped:
     told: ClassVar[list[Any]] = []
     num_players, game, steps, interval, is_finished = 2, YUM, 12_345, 0, False
     env = SimpleNamespace(table=SimpleNamespace(batch=SimpleNamespace(reward="margin")))
+    group = ALONE
 
     def __init__(self, *arguments: Any) -> None:
         self.told.append(arguments)
@@ -1828,7 +1831,7 @@ def test_run__that_is_stopped_says_how_to_go_on(
         f"Yum, 2 players, reward margin: {folder}",
         f"Stopped after 12,345 decisions; continue with: fivedice train --resume '{folder}'",
     ]
-    config, where, _, best, start = Stopped.told.pop()
+    config, where, _, best, start, _ = Stopped.told.pop()
     assert (config.options, config.num_players, where, start) == ({"zeros": "free"}, 3, folder, Path("some"))
     assert checked == [3]
     assert best == pytest.approx(174.9642, abs=1e-4)
@@ -1867,7 +1870,7 @@ def test_list__every_word_is_that_of_its_game(run: Run, monkeypatch: pytest.Monk
         default_players=5,
         rules=SimpleNamespace(OPTIONS=options),
     )
-    monkeypatch.setattr(cli.list, "GAMES", ("made_up",))
+    monkeypatch.setattr(cli.list, "game_names", lambda: ["made_up"])
     monkeypatch.setattr(cli.list, "load_game", {"made_up": made_up}.__getitem__)
     said = [re.sub("[┃│┏┓┡┩└┘━─┳╇┴├┼┤]+", " ", line).strip() for line in run("list").splitlines()]
     shown = [re.sub("  +", " | ", line) for line in said if line]
@@ -2284,7 +2287,7 @@ ADVISERS: list[tuple[str, int | None, dict[str, Any], str | None, str]] = [
     ("yahtzee_jr", 1, {}, None, "fivedice.agents.games.yahtzee_jr.exact OPTIMAL"),
     ("yahtzee_jr", None, {}, None, "fivedice.agents.games.yahtzee_jr.exact OPTIMAL"),
     ("yahtzee_jr", 3, {}, None, "rollout of greedy, 64, points"),
-    ("set_cubed", None, {}, None, "rollout of greedy, 64, points"),
+    ("set_cubed", None, {}, None, "fivedice.agents.games.set_cubed.planner PLANNER"),
     ("showdown_yahtzee", None, {}, None, "rollout of greedy, 64, points"),
     ("yum", None, {}, "optimal", "fivedice.agents.games.yum.exact OPTIMAL"),
     ("yum", None, {}, "rollout:random:5:win", "rollout of random, 5, win"),
@@ -2472,7 +2475,7 @@ def test_read_rollout__that_ends_in_the_middle_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "Random", "rollouts", "it.zip", Path("it.zip"), Path("random"), 3, None])
 def test_load__anything_else_is_refused_with_what_there_is(name: Any) -> None:
     shown = str(name) if isinstance(name, Path) else name
-    expected = f"{shown!r} is not a policy; use 'random', 'greedy', 'optimal', 'rollout' or the path of a .safetensors"
+    expected = f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors"
     with pytest.raises(ValueError, match=re.escape(expected)):
         load(name)
 
@@ -2644,7 +2647,7 @@ def test_command__refuses_at_once_without_a_package_that_it_needs(
 
 
 def test_main__ends_quietly_when_stopped_while_it_reads_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*arguments: object) -> None:
+    def stop(*arguments: object, **keywords: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules[cli.main.__module__], "app", stop)

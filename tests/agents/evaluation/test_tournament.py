@@ -427,9 +427,10 @@ def test_ask_once__every_policy_makes_the_first_decision_of_that_table() -> None
 )
 def test_folder__of_another_tournament_is_refused(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     module.claim(TWO, tmp_path)
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
     with pytest.raises(ValueError, match=said):
         play_tournament(replace(TWO, **changes), tmp_path)
-    assert not (tmp_path / "parts").exists()
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
 def test_folder__that_is_none_or_damaged_is_refused(tmp_path: Path) -> None:

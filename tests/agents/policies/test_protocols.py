@@ -39,6 +39,7 @@ YUM = load_game("yum")
 # Every call of `hasattr` and `getattr` in the package, by file, with its reason. None is on a policy.
 ALLOWED = {
     "agents/__init__.py": {"getattr(import_optional(LAZY[name]), name)"},  # what the package imports when asked
+    "agents/training/launch.py": {"hasattr(os, 'sched_getaffinity')"},  # macOS and Windows do not have it
     "agents/training/validation.py": {"getattr(config, name)"},  # the settings with these names
     "agents/training/vec_env.py": {"getattr(self, attr_name)"},  # `get_attr` of Stable-Baselines3 names an attribute
     "envs/__init__.py": {"getattr(importlib.import_module(LAZY[name]), name)"},  # what the package imports when asked

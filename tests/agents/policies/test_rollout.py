@@ -465,7 +465,10 @@ def test_name__tells_rollouts_apart() -> None:
     [
         ("rollout:", "'rollout:' is incomplete; name a rollout as rollout:BASE:GAMES"),
         ("rollout:greedy:", "'rollout:greedy:' is incomplete"),
-        ("rollout:gredy:64", "'gredy' is not a policy; use 'random', 'greedy', 'optimal', 'rollout' or the path"),
+        (
+            "rollout:gredy:64",
+            "'gredy' is not a policy; use 'random', 'greedy', 'planner', 'optimal', 'rollout' or the path",
+        ),
         ("rollout:greedy:0", "a rollout cannot simulate games=0 of each action; use 1 to 100000"),
         ("rollout:greedy:100001", "a rollout cannot simulate games=100001 of each action"),
         ("rollout:greedy:-3", "a rollout cannot simulate games=-3 of each action"),
