@@ -35,7 +35,7 @@ from fivedice.agents.evaluation.ranking import Ranking
 from fivedice.agents.evaluation.ratings import Ratings
 from fivedice.agents.evaluation.schedule import Contender, Tournament
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, RandomPolicy
+from fivedice.agents.policies.baselines import GREEDY, PerGamePolicy, RandomPolicy
 from fivedice.agents.policies.protocols import HasActionFeatures
 from fivedice.agents.reports import run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.run_plots import Line, draw_lines, draw_pool
@@ -1116,6 +1116,8 @@ def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(run_page, "score_sheet_of", lambda game: SHEET if game is SHOWDOWN else None)
     monkeypatch.setattr(run_page, "load", lambda name: f"policy {name}")
     monkeypatch.setattr(run_page, "load_checkpoint", lambda path: f"policy {path.relative_to(run_folder)}")
+    exact = PerGamePolicy("optimal", lambda game: RandomPolicy() if game is SHOWDOWN else None)
+    monkeypatch.setattr(run_page, "OPTIMAL", exact)  # as if the game was solved
     run = run_data.read_run(run_folder)
 
     def optimum(game: Any, options: Any) -> float:
@@ -1131,7 +1133,7 @@ def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         if watch is None:
             assert policy == f"policy {name}"
             return [Standing(name, games, LEVELS[name])]
-        assert policy == {"best": "policy best.safetensors", "greedy": GREEDY, "optimal": OPTIMAL}[name]
+        assert policy == {"best": "policy best.safetensors", "greedy": GREEDY, "optimal": exact}[name]
         watch(0, *handed_over(ENTRIES[SOLD[name]]))
         return []
 

@@ -786,7 +786,7 @@ def test_mix__each_weight_is_in_effect(tmp_path: Path, name: str) -> None:
     assert MIXES[name] != default(Mix, name)
     plain = Mix(current=1, recent=0.5, past=2, hard=0, random=0.25, greedy=1.5)
     mix = replace(plain, **{name: MIXES[name]})
-    game = {"planner": "showdown_yahtzee"}.get(name, CONFIG.game)  # a game that has such a policy
+    game = {"planner": "set_cubed"}.get(name, CONFIG.game)  # a game that has such a policy
     training = Training(replace(CONFIG, game=game, opponents=mix), tmp_path, lambda progress: None)
     for steps in range(1, 5):
         training.pool.add(training.policy(name=f"step-{steps:09d}"), steps, training.env.table.seated)
