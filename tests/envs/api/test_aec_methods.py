@@ -579,7 +579,7 @@ def _() -> None:
         env.step(action)
         usual.step(action)
         assert kept["action_mask"].tobytes() == before.tobytes()
-    twin = started(zeros="free", mask_in="info")
+    twin = started(mask_in="info")
     twin.set_state(env.get_state())
     assert twin.last()[4]["action_mask"].tobytes() == env.last()[4]["action_mask"].tobytes()
     mover = env.agent_selection

@@ -500,7 +500,6 @@ def test_outcome__is_the_learner_s_own(seat: int, monkeypatch: pytest.MonkeyPatc
         assert (outcome.scores[i], outcome.ranks[i], outcome.wins[i]) == (own_points, ranks, wins)
         observation = np.empty(table.batch.layout.size, np.float32)
         table.batch.game.observe(table.batch.states[row], table.batch.options, seats[row], observation)
-        observation[table.batch.layout.places["mover"]] = 0  # the games are over, so no seat is to move
         assert outcome.observations[i].tobytes() == observation.tobytes()
     others = [np.delete(points[row], seats[row]) for row in range(len(MADE_UP))]
     assert table.margins().tolist() == [
