@@ -153,6 +153,23 @@ def test_train__that_diverges_says_so_and_saves_no_broken_network(tmp_path: Path
                 assert np.isfinite(file.get_tensor(name)).all(), (path, name)
 
 
+def test_run__whose_folder_is_removed_ends_with_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder, told = tmp_path / "run", list[Progress]()
+
+    def report(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) == 1:
+            shutil.rmtree(folder)
+
+    folder.mkdir()
+    with pytest.raises(
+        FileNotFoundError, match=rf"^the folder {re.escape(str(folder))} was removed .*; start it again$"
+    ):
+        Training(CONFIG, folder, report).learn()
+    assert "Traceback" not in capfd.readouterr().err
+    assert (len(told), folder.exists()) == (1, False)
+
+
 def test_train__that_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: Any) -> None:
         raise ValueError("no model")
