@@ -26,6 +26,20 @@ class TensorBoardFile(TensorBoardOutputFormat):
     def __init__(self, folder: str, purge_step: int | None) -> None:
         self.writer = SummaryWriter(log_dir=folder, purge_step=purge_step)
         self._is_closed = False
+        self._folder = Path(folder)
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """Write scalars.
+
+        Raises:
+            FileNotFoundError: the folder does not exist any more. TensorBoard would notice it in a thread, too late.
+        """
+        if not self._folder.is_dir():
+            raise FileNotFoundError(
+                f"the folder {self._folder} was removed while its run was going on, so the run cannot be saved; "
+                "start it again"
+            )
+        super().write(key_values, key_excluded, step)
 
 
 def make_logger(folder: Path, group: Group = ALONE, purge_step: int | None = None) -> Logger:

@@ -34,6 +34,11 @@ def validate(config: TrainConfig) -> None:
                     f"workers={config.workers} does not divide {name}={count}; use a divisor, because each worker has "
                     "an equal part of the games and of each minibatch"
                 )
+    weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
+    for name, value in (vars(config) | weights).items():
+        may_be_infinite = name in ("max_grad_norm", "target_kl")  # infinity turns them off
+        if isinstance(value, float) and not np.isfinite(value) and not may_be_infinite:
+            raise ValueError(f"{name}={value} is not finite; use a number")
     if config.opponents.optimal and not is_solved(game, options):
         raise ValueError(f"opponents.optimal={config.opponents.optimal}, but {game.title} is not solved; use 0")
     if config.opponents.greedy and not GREEDY.plays(game):
@@ -45,11 +50,6 @@ def validate(config: TrainConfig) -> None:
         prior.check(game)
     if config.features_only and not config.prior_features:
         raise ValueError("features_only=True trains only feature weights; set prior_features=True, too")
-    weights = {f"opponents.{name}": weight for name, weight in vars(config.opponents).items()}
-    for name, value in (vars(config) | weights).items():
-        may_be_infinite = name in ("max_grad_norm", "target_kl")  # infinity turns them off
-        if isinstance(value, float) and not np.isfinite(value) and not may_be_infinite:
-            raise ValueError(f"{name}={value} is not finite; use a number")
     try:
         torch.zeros(1, device=config.device).cpu()
     except (RuntimeError, AssertionError, NotImplementedError) as error:

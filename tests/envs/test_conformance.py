@@ -443,7 +443,7 @@ FAULTS: dict[str, list[Callable[[], None]]] = {
         declaration_of(default_players=7),
         declaration_of(default_players=0),
     ],
-    "pickle or deepcopy returns another Game object, not the game itself": [
+    "pickle or deepcopy does not return the game itself; its package must have it as an attribute": [
         lambda: testing._check_declaration(dataclasses.replace(YUM))
     ],
     "{}={} is another value after encode() and decode()": [

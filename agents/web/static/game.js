@@ -14,6 +14,7 @@ let viewed = null; // the number of the position that is looked at, or null for 
 let advising = false;
 let all = false; // whether all advised choices are shown
 let busy = false;
+let undoing = false; // whether to undo as soon as the present request is answered
 let timer = 0;
 
 const board = new Board($("board"), $("dice"), play, showThrow);
@@ -137,7 +138,8 @@ async function ply(action, body) {
   } finally {
     busy = false;
     showThrow();
-    follow();
+    if (undoing) undo();
+    else follow();
   }
 }
 
@@ -149,6 +151,8 @@ function play(action) {
 }
 
 function undo() {
+  undoing = busy;
+  if (busy) return;
   $("loss").textContent = "";
   return ply("undo", {number: game.number});
 }

@@ -35,7 +35,7 @@ from fivedice.agents.evaluation.ranking import Ranking
 from fivedice.agents.evaluation.ratings import Ratings
 from fivedice.agents.evaluation.schedule import Contender, Tournament
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
-from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
+from fivedice.agents.policies.baselines import GREEDY, PerGamePolicy, RandomPolicy
 from fivedice.agents.policies.protocols import HasActionFeatures
 from fivedice.agents.reports import run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.run_plots import Line, draw_lines, draw_pool
@@ -461,7 +461,7 @@ def test_breakdown_picture__shows_means_and_intervals_of_each_row(
 ) -> None:
     tables.draw_breakdown(SHEET, breakdowns(), tmp_path / "some.svg", title="A title", yardstick=yardstick)
     (figure,) = drawn
-    assert drawn.looks[0].get("format") is None
+    assert drawn.looks[0]["format"] == "svg"  # of the file, not of the temporary name it is written to
     assert figure.get_suptitle() == "A title"
     panels = figure.axes
     assert [panel.get_title() for panel in panels] == ["points", "share, %", "turn"]
@@ -1116,6 +1116,8 @@ def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(run_page, "score_sheet_of", lambda game: SHEET if game is SHOWDOWN else None)
     monkeypatch.setattr(run_page, "load", lambda name: f"policy {name}")
     monkeypatch.setattr(run_page, "load_checkpoint", lambda path: f"policy {path.relative_to(run_folder)}")
+    exact = PerGamePolicy("optimal", lambda game: RandomPolicy() if game is SHOWDOWN else None)
+    monkeypatch.setattr(run_page, "OPTIMAL", exact)  # as if the game was solved
     run = run_data.read_run(run_folder)
 
     def optimum(game: Any, options: Any) -> float:
@@ -1128,9 +1130,10 @@ def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ((name, policy),) = contenders.items()
         assert (game, games, num_players, seed) == (SHOWDOWN, DEALS, 3, SEED)
         assert options == {"chips": CHIPS, "steal": "beat", "max_turns": 250}
-        assert policy == ("policy best.safetensors" if name == "best" else f"policy {name}")
         if watch is None:
+            assert policy == f"policy {name}"
             return [Standing(name, games, LEVELS[name])]
+        assert policy == {"best": "policy best.safetensors", "greedy": GREEDY, "optimal": exact}[name]
         watch(0, *handed_over(ENTRIES[SOLD[name]]))
         return []
 

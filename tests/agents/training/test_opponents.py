@@ -119,7 +119,7 @@ def test_assign__each_entry_stands_for_itself() -> None:
     assert together.dtype == np.int64
     alone = [[int(pool.assign(np.array([[number]]))[0, 0]) for number in row] for row in uniforms]
     assert together.tolist() == alone
-    assert len(np.unique(together)) == 7
+    assert len(np.unique(together)) == 4 + len(BASELINES)  # each snapshot and each baseline
 
 
 def test_tell__fades_by_the_number_of_games() -> None:

@@ -165,6 +165,7 @@ SET_ANEW = {
     "run._forgot": "said of the last evaluation; empty before each",
     "run.env.margin_coef": "set before each update",
     "run.env._actions": "written by step_async, read by step_wait",
+    "run.env._chosen": "the same, as the learner named them",
     "run.env.table.paid": "what the last decision was paid; the rollout has it",
     "run.env.table.batch.rewards": "the same for all seats",
     "run.env.table.batch._points*": "room for one step",

@@ -39,6 +39,7 @@ from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import Mix, TrainConfig
 from fivedice.agents.training.folder import only_one
 from fivedice.agents.training.gate import forgotten, loses_to
+from fivedice.agents.training.group import Group
 from fivedice.agents.training.metrics import Watch
 from fivedice.agents.training.resume import FILE, restore
 from fivedice.agents.training.run import Progress, Training, passes
@@ -150,6 +151,23 @@ def test_train__that_diverges_says_so_and_saves_no_broken_network(tmp_path: Path
         with safe_open(path, framework="numpy") as file:
             for name in file.keys():  # noqa: SIM118  # no dict
                 assert np.isfinite(file.get_tensor(name)).all(), (path, name)
+
+
+def test_run__whose_folder_is_removed_ends_with_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder, told = tmp_path / "run", list[Progress]()
+
+    def report(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) == 1:
+            shutil.rmtree(folder)
+
+    folder.mkdir()
+    with pytest.raises(
+        FileNotFoundError, match=rf"^the folder {re.escape(str(folder))} was removed .*; start it again$"
+    ):
+        Training(CONFIG, folder, report).learn()
+    assert "Traceback" not in capfd.readouterr().err
+    assert (len(told), folder.exists()) == (1, False)
 
 
 def test_train__that_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -841,9 +859,11 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
     given: list[Any] = []
 
     class Watched(Training):
-        def __init__(self, config: TrainConfig, folder: Path, report: Any, optimum: Any, start: Any) -> None:
+        def __init__(
+            self, config: TrainConfig, folder: Path, report: Any, optimum: Any, start: Any, group: Group
+        ) -> None:
             given.append((config, folder, optimum, start))
-            super().__init__(config, folder, report, optimum, start)
+            super().__init__(config, folder, report, optimum, start, group)
 
     monkeypatch.setattr(training_run, "Training", Watched)
     out, said = console()
@@ -857,7 +877,7 @@ def test_session__says_what_begins_how_it_goes_and_what_to_do_next(
     ((_, _, contenders, _),) = tables
     assert weights_of(contenders["best"]) == weights_of(fivedice.agents.load(folder / "best.safetensors"))
     exact = optimum(load_game("yum"), load_game("yum").make_options(2, {}))
-    assert given == [(config, folder, exact, None)]
+    assert given == [(replace(config, workers=1), folder, exact, None)]
     assert exact is not None
 
     # Alone, from a start, and with exact play's points for another table.

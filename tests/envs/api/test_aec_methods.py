@@ -19,6 +19,7 @@ from fivedice.envs import GAMES, load_game
 from fivedice.envs.api.aec import RENDER_MODES, RESET_OPTIONS, DiceEnv, Snapshot
 from fivedice.envs.core.chance import BLANK, new_script, new_streams
 from fivedice.envs.core.spec import Game
+from fivedice.envs.display.drawing import draw, mark_last
 
 YUM, JUNIOR, SHOWDOWN = (load_game(name) for name in ("yum", "yahtzee_jr", "showdown_yahtzee"))
 FILL = 31
@@ -562,8 +563,9 @@ def _() -> None:
 @case("__init__.mask_in")
 def _() -> None:
     """The same arrays, in another place; an info that the caller keeps does not change."""
-    usual = started(zeros="free")
-    env = started(zeros="free", mask_in="info", illegal_action="terminate")
+    script = (1, 1, 2, 3, 4, 1, 1, 2, 3, 5)
+    usual = started(script=script)
+    env = started(script=script, mask_in="info", illegal_action="terminate")
     assert env.observation_space("player_0") == usual.observation_space("player_0")["observation"]
     for action in (0, ONES, 0):
         for agent in env.possible_agents:
@@ -577,7 +579,7 @@ def _() -> None:
         env.step(action)
         usual.step(action)
         assert kept["action_mask"].tobytes() == before.tobytes()
-    twin = started(zeros="free", mask_in="info")
+    twin = started(mask_in="info")
     twin.set_state(env.get_state())
     assert twin.last()[4]["action_mask"].tobytes() == env.last()[4]["action_mask"].tobytes()
     mover = env.agent_selection
@@ -736,6 +738,27 @@ def _() -> None:
 def _() -> None:
     assert started().render() is None
     assert "Dice" in str(started(render_mode="ansi").render())
+
+
+@case("draw")
+def _() -> None:
+    """The position, with the last action in words; it changes nothing."""
+    env = started(script=[1, 1, 1, 2, 3])
+    before = shown(env)
+    first = env.draw()
+    assert shown(env) == before
+    assert first == draw(env.game, env.get_state().state[0], env.options_record)
+    state = env.get_state().state[0]
+    env.step(ONES)
+    second = env.draw()
+    words = "player_0 fills Ones: 3"
+    assert (words in first.svg, words in second.svg) == (False, True)
+    marks = mark_last(env.game, state, env.options_record, ONES)
+    assert second == draw(env.game, env.get_state().state[0], env.options_record, marks)
+    env.reset(0, {"script": [1, 1, 1, 2, 3]})
+    assert (env.draw(), shown(env)) == (first, before)
+    with pytest.raises(RuntimeError, match=r"reset\(\)"):
+        DiceEnv(YUM).draw()
 
 
 @case("close")

@@ -21,7 +21,7 @@ from fivedice.agents.games.set_cubed.planner_future import (
     lay_turn,
     look_after_turn,
 )
-from fivedice.agents.games.set_cubed.planner_turns import PLACE, find_turns, no_turns
+from fivedice.agents.games.set_cubed.planner_turns import MARGIN, PLACE, find_turns, no_turns
 from fivedice.agents.games.set_cubed.throws import read_sides, write_throws
 from fivedice.agents.policies.baselines import PLANNER as ANY_PLANNER
 from fivedice.agents.policies.prior import PRIORS, Prior
@@ -72,6 +72,13 @@ def test_turns__the_first_has_the_points_of_the_exact_search_and_all_are_legal(t
         points = turns.points[:number].tolist()
         assert points[0] == best_lay(record_of(states, row), options)[1]
         assert points == sorted(points, reverse=True)
+        # Turns that score MARGIN less are listed only if they come before the best: with that one known, none is left.
+        known = no_turns()
+        known.number[0] = 1
+        for part, found in ((known.points, turns.points), (known.keys, turns.keys), (known.dice, turns.dice)):
+            part[0] = found[0]
+        find_turns(record_of(states, row), options, known)
+        assert known.points[: known.number[0]].tolist() == [some for some in points if some >= points[0] - MARGIN]
         sets = {frozenset(map(tuple, dice[dice[:, PLACE] >= 0].tolist())) for dice in turns.dice[:number]}
         assert len(sets) == number, "a turn is listed twice"
         for turn in range(number):
