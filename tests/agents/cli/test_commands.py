@@ -16,7 +16,7 @@ from fivedice.agents.policies.checkpoint import load_checkpoint, make_card, read
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.reports import tournament_page
 from fivedice.agents.training.config import Mix, TrainConfig
-from fivedice.envs import GAMES, load_game
+from fivedice.envs import GAMES, Batch, load_game
 
 YUM = load_game("yum")
 Run = Callable[..., tuple[int, str, str]]
@@ -480,3 +480,27 @@ def test_tournament__looks_for_room_before_the_first_game(run: Run, tmp_path: Pa
     assert (status, said) == (2, "")
     assert f"{tmp_path / name} is a folder; choose another place" in complained
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train --config yum-smoke --runs /dev/null/it",
+        "tournament yum random greedy --games 40 --out /dev/null/it",
+        "evaluate yum random greedy --games 40 --plot /dev/null/it.png",
+        "record yum random --games 2 --out /dev/null/it",
+        "watch yum random greedy --out /dev/null/it.html",
+    ],
+)
+def test_place__that_cannot_be_written_is_named_before_anything_is_played(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Even root cannot make files below a file, so this stands for the folder of another user."""
+
+    def play(*arguments: object, **keywords: object) -> None:
+        raise AssertionError("something was played")
+
+    monkeypatch.setattr(Batch, "step", play)
+    status, said, complained = run(*command.split())
+    assert (status, said) == (2, "")
+    assert re.fullmatch(r"fivedice: .*/dev/null.*", complained)
