@@ -210,7 +210,7 @@ def evaluate(
     """Play every contender against every other contender.
 
     With one seat, each contender plays alone; with one contender, it plays against itself. All pairings use the same
-    dice seeds. The win rate is that of a contender in one seat while the other contender has all other seats, so
+    dice seeds. The win rate belongs to a contender in one seat. The other contender has all other seats, so
     contenders of equal strength win ``1 / num_players`` of the games. The 95 % intervals treat each deal as one sample:
     all games with the same dice seed, from every seat and in every pairing.
 

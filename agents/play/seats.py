@@ -33,7 +33,7 @@ def offers(game: Game, options: Options | None = None, runs: Path = Path("runs")
 
     Args:
         game: the game.
-        options: the options record. Default: that of the default options.
+        options: the options record. Default: the record of the default options.
         runs: the folder of training runs; it need not exist.
     """
     record = game.make_options() if options is None else options

@@ -80,7 +80,7 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
 
 
 def is_imported(name: str) -> bool:
-    """Whether a policy's name is that of an object to import, ``"module:attribute"``."""
+    """Whether a policy's name is the place of an object to import, ``"module:attribute"``."""
     return is_source(name) and not name.endswith((".safetensors", ".onnx"))
 
 

@@ -49,7 +49,7 @@ def read_run(folder: Path) -> Run:
     """Read a run's folder.
 
     Raises:
-        ValueError: the folder is not that of a run, or nothing has been logged yet.
+        ValueError: the folder does not belong to a run, or nothing has been logged yet.
     """
     path = folder / CONFIG
     if not path.is_file():

@@ -224,7 +224,7 @@ def draw_breakdown(
         file: the file of the picture.
         title: the title above the panels.
         yardstick: the name of a contender that is drawn as a vertical line, for comparison; or None.
-        kind: the format, for example ``"png"``; None for that of the file's name.
+        kind: the format, for example ``"png"``; None for the format that the file's name ends in.
     """
     from matplotlib.figure import Figure
 

@@ -4,7 +4,7 @@ The candidate plays extra games against the last `GATE_SIZE` best checkpoints an
 optimal play. Its win rates against random and greedy play come from its evaluation. The gate refuses the candidate if
 
 - it wins significantly less than ``1 / num_players`` against one of these best checkpoints, or
-- its win rate against random, greedy or optimal play is significantly lower than that of the previous best.
+- its win rate against random, greedy or optimal play is significantly lower than the win rate of the previous best.
 
 Losing to optimal play, or to greedy play early in a run, is reported and logged, but is not a reason to refuse it.
 """

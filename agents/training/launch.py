@@ -40,7 +40,7 @@ Work = Callable[[Group], None]
 def choose_workers(config: TrainConfig, resume: Path | None = None) -> int:
     """The number of workers of a run.
 
-    ``"auto"`` is the largest number up to that of the cores of this machine that divides ``n_envs`` and ``batch_size``
+    ``"auto"`` is the largest number, up to the number of cores, that divides ``n_envs`` and ``batch_size``
     so that each worker has `LEAST_GAMES` games and `LEAST_DECISIONS` decisions of a minibatch. It is 1 if the network
     is not trained on the CPU, or if torch chooses its threads. A run that was stopped keeps its number.
     """
