@@ -30,7 +30,7 @@ from fivedice.agents.training.group import ALONE, TIMEOUT, Group, WorkerLost
 
 # With fewer, a worker waits for the others about as long as it works.
 LEAST_GAMES = 128  # of a worker
-LEAST_DECISIONS = 256  # of a worker in a minibatch
+LEAST_DECISIONS = 1024  # of a worker in a minibatch
 
 LOST, FAILED = 3, 4  # exit codes: another worker has ended; an error, whose sentence is in the store
 PATIENCE = 10.0  # seconds until all workers have ended after one has

@@ -539,7 +539,7 @@ def test_settings__that_workers_cannot_share_are_refused(changes: dict[str, Any]
     validate(replace(CONFIG, workers=4))
 
 
-BIG = TrainConfig(n_envs=512, batch_size=1024)
+BIG = TrainConfig(n_envs=512, batch_size=4096)
 
 
 @pytest.mark.parametrize(
@@ -549,13 +549,13 @@ BIG = TrainConfig(n_envs=512, batch_size=1024)
         (2, {}, 2),
         (3, {}, 2),  # 3 does not divide 512
         (4, {}, 4),
-        (64, {}, 4),  # 256 decisions of each minibatch for each
+        (64, {}, 4),  # 1024 decisions of each minibatch for each
         (64, {"batch_size": 8192}, 4),  # 128 games for each
-        (4, {"n_envs": 768, "batch_size": 768}, 3),
+        (4, {"n_envs": 768, "batch_size": 3072}, 3),
         (2, {"n_envs": 254}, 1),
         (2, {"n_envs": 256}, 2),
-        (2, {"batch_size": 510}, 1),
-        (2, {"batch_size": 512}, 2),
+        (2, {"batch_size": 2046}, 1),
+        (2, {"batch_size": 2048}, 2),
         (4, {"torch_threads": 2}, 2),
         (4, {"torch_threads": 0}, 1),
         (4, {"device": "cuda"}, 1),
