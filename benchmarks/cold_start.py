@@ -36,7 +36,8 @@ print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]))
 
 def fresh_process(program: str, cache: str) -> tuple[float, set[str]]:
     """Run `program` in a new process. Return the seconds that it printed, and the modules that it had loaded."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    # The second variable is the user's own cache folder on Linux, which is read, too.
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "XDG_CACHE_HOME": cache}
     with tempfile.TemporaryDirectory() as elsewhere:  # not in the source folder, from which `envs` could be imported
         ended = subprocess.run(
             [sys.executable, "-c", program], cwd=elsewhere, env=environment, capture_output=True, text=True, check=False
