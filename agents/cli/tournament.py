@@ -23,7 +23,7 @@ def play_tournament(
 ) -> None:
     """Rate policies: play all combinations in all seating orders with the same dice.
 
-    Writes the results as JSON and CSV, and a heat map. The same command continues a stopped tournament. With more games
+    Writes the results as JSON and CSV, and a picture. The same command continues a stopped tournament. With more games
     or policies, only the new games are played.
 
     Parameters

@@ -50,6 +50,24 @@ class Ranking:
         others = [other for other in self.order if other != number and not self.ratings.are_apart(number, other)]
         return [self.names[other] for other in others]
 
+    def groups(self) -> list[list[int]]:
+        """The largest groups in which no two ratings differ significantly: the contenders' indices, best first.
+
+        A contender can be in several groups. One that differs from all others is in none.
+        """
+        order, ratings = self.order, self.ratings
+        groups: list[list[int]] = []
+
+        def extend(group: list[int], later: list[int]) -> None:
+            joining = [one for one in later if not any(ratings.are_apart(one, member) for member in group)]
+            for place, one in enumerate(joining):
+                extend([*group, one], joining[place + 1 :])
+            if len(group) > 1 and not any(set(group) <= set(larger) for larger in groups):
+                groups.append(group)
+
+        extend([], order)
+        return groups
+
 
 def rank(tournament: Tournament, results: Sequence[Results]) -> Ranking:
     """Compute the ranking from the results of all games of a tournament."""

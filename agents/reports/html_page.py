@@ -12,6 +12,9 @@ img { max-width: 100%; } p { max-width: 46rem; }
 table { border-collapse: collapse; } th, td { padding: .15rem .8rem .15rem 0; text-align: right; vertical-align: top; }
 th:first-child, td:first-child { text-align: left; } thead th, tfoot td { border-bottom: 1px solid #999; }
 tfoot td { border-top: 1px solid #999; border-bottom: none; font-weight: bold; }
+.headline { font-size: 1.2rem; margin: .5rem 0; } .headline b { font-size: 2.4rem; }
+summary { cursor: pointer; padding: .3rem 0; }
+iframe { width: 100%; border: 1px solid #ccc; border-radius: 8px; }
 """
 
 
@@ -55,3 +58,22 @@ def html_image(path: Path, alt: str) -> str:
     """
     data = base64.b64encode(path.read_bytes()).decode()
     return f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{data}">\n'
+
+
+def html_headline(number: str, words: str) -> str:
+    """The most important number of the page, in large type, and what it is; both are text."""
+    return f'<p class="headline"><b>{html.escape(number)}</b> {html.escape(words)}</p>\n'
+
+
+def html_frame(page: str, title: str, *, height: str) -> str:
+    """Another whole page, which is contained in this one. Its scripts cannot reach this page.
+
+    Args:
+        page: the other page, as HTML.
+        title: what it shows, for screen readers.
+        height: the height of the frame in CSS.
+    """
+    return (
+        f'<iframe title="{html.escape(title)}" sandbox="allow-scripts" loading="lazy" style="height: {height}" '
+        f'srcdoc="{html.escape(page)}"></iframe>\n'
+    )

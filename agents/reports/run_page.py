@@ -17,7 +17,9 @@ from fivedice.agents.policies.checkpoint import load_checkpoint
 from fivedice.agents.policies.files import write_text, write_whole
 from fivedice.agents.policies.protocols import HasActionFeatures
 from fivedice.agents.policies.registry import load
-from fivedice.agents.reports.html_page import html_image, html_page, html_table
+from fivedice.agents.reports.film import film_of_match
+from fivedice.agents.reports.film_page import film_page
+from fivedice.agents.reports.html_page import html_frame, html_headline, html_image, html_page, html_table
 from fivedice.agents.reports.run_data import Run
 from fivedice.agents.reports.run_plots import Line, draw_lines, draw_pool
 from fivedice.agents.reports.tables import draw_breakdown, figure
@@ -45,9 +47,10 @@ def write_report(run: Run, out: Path, *, games: int) -> list[Path]:
     best = optimum(run.game, run.options)
     sections = [
         ("Result", _result(run, baselines, best, games)),
-        ("Points", _points(run, baselines, best, out)),
-        ("Win rate", _wins(run, out)),
-        ("Score breakdown", _breakdown(run, out, games)),
+        ("Where the points go", _breakdown(run, out, games)),
+        ("A game", _game(run)),
+        ("Points over the run", _points(run, baselines, best, out)),
+        ("Win rate over the run", _wins(run, out)),
         ("Opponent pool", _pool(run, out)),
         ("Entropy", _entropy(run, out)),
         ("Action features", _features(run, out)),
@@ -56,7 +59,7 @@ def write_report(run: Run, out: Path, *, games: int) -> list[Path]:
     ]
     body = "".join(f"<h2>{html.escape(name)}</h2>\n{content}\n" for name, content in sections if content)
     title = f"{run.game.title}: {run.folder.absolute().name}"
-    write_text(out / PAGE, html_page(title, f"{_summary(run)}\n{body}"))
+    write_text(out / PAGE, html_page(title, f"{_headline(run, best)}{_summary(run)}\n{body}"))
     return [out / PAGE, *sorted(out.glob("*.png"))]
 
 
@@ -70,6 +73,18 @@ def _points_in_self_play(run: Run, name: str, games: int) -> Estimate:
         options=run.game.options_dict(run.options),
     )
     return standing.points
+
+
+def _headline(run: Run, best: float | None) -> str:
+    """How good the best checkpoint is, in one figure: percent of the optimum, or its win rate against greedy play."""
+    figures = run.card.get("evaluation", {})
+    if best is not None and "score" in figures:
+        return html_headline(_of_optimum(Estimate.from_dict(figures["score"]), best), "of the optimum")
+    for rival in baseline_names(run.game):
+        if f"win_rate_vs_{rival}" in figures:
+            wins = Estimate.from_dict(figures[f"win_rate_vs_{rival}"])
+            return html_headline(figure(wins, percent=True), f"win rate against {rival}")
+    return ""
 
 
 def _summary(run: Run) -> str:
@@ -271,7 +286,8 @@ def _breakdown(run: Run, out: Path, games: int) -> str:
         total = ["Total", *(f"{sum(e.mean for e in column):.2f}" for column in columns)] if measure.adds_up else None
         tables.append(f"<h3>{html.escape(measure.name)}</h3>{html_table(['', *breakdowns], rows, total)}")
     said = "Means over all games in self-play, with 95 % intervals. <i>best</i> is the best checkpoint."
-    return f"{html_image(path, 'score breakdown')}<p>{said}</p>{''.join(tables)}"
+    folded = f"<details><summary>The numbers</summary>{''.join(tables)}</details>"
+    return f"{html_image(path, 'score breakdown')}<p>{said}</p>{folded}"
 
 
 def _write_down(
@@ -283,6 +299,18 @@ def _write_down(
 def _draw_breakdown(sheet: ScoreSheet, breakdowns: Mapping[str, ScoreBreakdown], title: str, path: Path) -> None:
     yardstick = OPTIMAL.name if OPTIMAL.name in breakdowns else None
     draw_breakdown(sheet, breakdowns, path, title=title, yardstick=yardstick, kind="png")
+
+
+def _game(run: Run) -> str:
+    """A game of the best checkpoint, to step through: against greedy play, or alone."""
+    rival = load(baseline_names(run.game)[0])
+    try:
+        policies: list[Policy] = [load_checkpoint(run.folder / "best.safetensors")]
+        policies += [rival] * (run.num_players - 1)
+        film, _ = film_of_match(run.game, policies, seed=SEED, options=run.game.options_dict(run.options))
+    except ValueError as error:
+        return f"<p>{html.escape(str(error))}.</p>"
+    return html_frame(film_page(film), "a game of the best checkpoint", height="64rem")
 
 
 def _cell(estimate: Estimate, is_share: bool) -> str:

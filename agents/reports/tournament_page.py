@@ -27,6 +27,7 @@ PAIRS = "pairs.csv"
 PICTURE = "tournament.png"
 ENDS = ("_half_width", "_low", "_high")  # the columns of an interval, beside its mean
 NOT_DISTINGUISHABLE = "not distinguishable from"
+GROUP = 0.3  # inches: the width of a line in the picture that joins contenders
 
 
 def title(tournament: Tournament) -> str:
@@ -190,37 +191,17 @@ def _draw_as_png(tournament: Tournament, ranking: Ranking, path: Path) -> None:
 
 
 def draw_tournament(tournament: Tournament, ranking: Ranking, path: Path) -> None:
-    """Draw a heat map of all pairs and, beside it, the ratings with their 95 % intervals, as a PNG."""
+    """Draw a heat map of all pairs and, beside it, the ratings and which of them do not differ, as a PNG."""
     from matplotlib.figure import Figure
 
-    count = len(ranking.names)
+    count, groups = len(ranking.names), len(ranking.groups())
     longest = max(len(name) for name in ranking.names)
     height = 0.72 * count + 1.9
-    width = 0.95 * count + 0.085 * longest + 5.6
+    width = 0.95 * count + 0.085 * longest + 5.6 + GROUP * groups
     picture = Figure(figsize=(width, height), layout="constrained")
-    pairs, ratings = picture.subplots(1, 2, width_ratios=[0.95 * count + 0.6, 3.4], sharey=True)
+    pairs, ratings = picture.subplots(1, 2, width_ratios=[0.95 * count + 0.6, 3.4 + GROUP * groups], sharey=True)
     _draw_pairs(pairs, ranking)
-    order = ranking.order
-    for row, number in enumerate(order):
-        estimate = ranking.ratings.estimates[number]
-        ratings.errorbar(
-            estimate.mean,
-            row,
-            xerr=estimate.half_width,
-            fmt="o",
-            color="#0072B2",
-            markersize=5,
-            capsize=3,
-            linewidth=1.4,
-        )
-    ratings.set_title("rating, 95 % interval", fontsize=11)
-    ratings.grid(axis="x", color="0.85", linewidth=0.7)
-    ratings.set_axisbelow(True)
-    ratings.margins(x=0.12)
-    ratings.tick_params(axis="y", length=0)
-    ratings.set_xlabel(f"{ranking.names[ranking.anchor]} is 0; 400 more: odds of 10 : 1", fontsize=9)
-    for side in ("left", "right", "top"):
-        ratings.spines[side].set_visible(False)
+    _draw_ratings(ratings, ranking)
     seats = tournament.num_players
     games = tournament.deals * seats
     head = (
@@ -231,10 +212,42 @@ def draw_tournament(tournament: Tournament, ranking: Ranking, path: Path) -> Non
     picture.savefig(path, dpi=150, format="png")
 
 
+def _draw_ratings(panel: "Axes", ranking: Ranking) -> None:
+    """The ratings, and a vertical line for each group of contenders whose ratings do not differ significantly."""
+    means = ranking.ratings.means
+    span = max(float(means.max() - means.min()), 1.0)
+    for row, number in enumerate(ranking.order):
+        panel.plot(means[number], row, "o", color="#0072B2", markersize=6)
+        panel.annotate(
+            rating_in_words(ranking, number),
+            (means[number], row),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+    rows = {number: row for row, number in enumerate(ranking.order)}
+    groups = ranking.groups()
+    for place, group in enumerate(groups):
+        x = means.max() + span * (0.22 + 0.09 * place)
+        members = [rows[number] for number in group]
+        panel.plot([x, x], [members[0], members[-1]], color="#D55E00", linewidth=2.5, solid_capstyle="round")
+        panel.plot([x] * len(members), members, "o", color="#D55E00", markersize=5)
+    alike = "lines join contenders that are not distinguishable" if groups else "all differences are significant"
+    panel.set_title(f"rating, 95 % interval\n({alike})", fontsize=11)
+    panel.grid(axis="x", color="0.85", linewidth=0.7)
+    panel.set_axisbelow(True)
+    panel.set_xlim(means.min() - 0.2 * span, means.max() + span * (0.2 + 0.09 * len(groups)))
+    panel.tick_params(axis="y", length=0)
+    panel.set_xlabel(f"{ranking.names[ranking.anchor]} is 0; 400 more: odds of 10 : 1", fontsize=9)
+    for side in ("left", "right", "top"):
+        panel.spines[side].set_visible(False)
+
+
 def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
     order = ranking.order
     count = len(order)
-    shares = [[0.5 if one == other else ranking.pairs[one, other].mean for other in order] for one in order]
+    shares = [[_significant_share(ranking, one, other) for other in order] for one in order]
     panel.imshow(shares, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
     for row, one in enumerate(order):
         for column, other in enumerate(order):
@@ -243,7 +256,7 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
                 continue
             share = ranking.pairs[one, other]
             is_significant = share.excludes(0.5)
-            colour = "white" if abs(share.mean - 0.5) > 0.3 else "black"
+            colour = "white" if is_significant and abs(share.mean - 0.5) > 0.3 else "black"
             panel.text(
                 column,
                 row - 0.13,
@@ -268,7 +281,15 @@ def _draw_pairs(panel: "Axes", ranking: Ranking) -> None:
     panel.set_xticks(range(count), names, rotation=30, ha="right", rotation_mode="anchor")
     panel.tick_params(length=0)
     panel.set_title(
-        "how often the row finishes ahead of the column\n(bold: significantly different from 50 %)", fontsize=11
+        "how often the row finishes ahead of the column\n(bold on colour: significantly different from 50 %)",
+        fontsize=11,
     )
     for side in panel.spines.values():
         side.set_visible(False)
+
+
+def _significant_share(ranking: Ranking, one: int, other: int) -> float:
+    """How often `one` finishes ahead of `other`; 0.5, which is white, if that is not distinguishable from equal."""
+    if one == other or not ranking.pairs[one, other].excludes(0.5):
+        return 0.5
+    return ranking.pairs[one, other].mean

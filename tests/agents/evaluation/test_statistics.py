@@ -366,6 +366,29 @@ def test_ranking__order_is_by_rating_and_alike_are_those_not_apart() -> None:
     ranking = Ranking(("a", "b", "c", "d"), MADE_UP, 0, none, none, none, (), {})
     assert ranking.order == [2, 1, 0, 3]
     assert [ranking.alike(number) for number in range(4)] == [["c", "d"], ["d"], ["a"], ["b", "a"]]
+    assert ranking.groups() == [[2, 0], [1, 3], [0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("apart", "groups"),
+    [
+        (set(), [[0, 1, 2, 3]]),
+        ({(0, 3)}, [[0, 1, 2], [1, 2, 3]]),
+        ({(0, 1), (2, 3)}, [[0, 2], [0, 3], [1, 2], [1, 3]]),
+        ({(0, 3), (1, 3), (2, 3)}, [[0, 1, 2]]),
+        ({(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}, []),
+    ],
+)
+def test_groups__are_the_largest_without_significant_differences(
+    apart: set[tuple[int, int]], groups: list[list[int]]
+) -> None:
+    means = np.array([3.0, 2.0, 1.0, 0.0])
+    differences = np.full((4, 4), 10.0)
+    for one, other in apart:
+        differences[one, other] = differences[other, one] = 0.5
+    none: tuple[Estimate, ...] = ()
+    ratings = Ratings(tuple(Estimate(mean, 1.0, 9) for mean in means), means, differences)
+    assert Ranking(("a", "b", "c", "d"), ratings, 0, none, none, none, (), {}).groups() == groups
 
 
 # Rankings

@@ -6,6 +6,7 @@ transposed, a share is inverted or a scale is left out.
 
 import base64
 import csv
+import html
 import importlib.util
 import io
 import json
@@ -790,7 +791,10 @@ def test_tournament_picture__shows_pairs_and_ratings(drawn: Drawn, tmp_path: Pat
     (image,) = pairs.images
     for row, one in enumerate(ORDER):
         for column, other in enumerate(ORDER):
-            share = 0.5 if one == other else RANKING.pairs[number_of(one), number_of(other)].mean
+            share = 0.5
+            if one != other:
+                pair = RANKING.pairs[number_of(one), number_of(other)]
+                share = 0.5 if pair.low <= 0.5 <= pair.high else pair.mean  # white where it is not significant
             assert image.get_array()[row, column] == share
     assert (image.get_clim(), image.get_cmap().name) == ((0, 1), "RdBu")
     assert [label.get_text() for label in pairs.get_yticklabels()] == ORDER
@@ -817,19 +821,28 @@ def test_tournament_picture__shows_pairs_and_ratings(drawn: Drawn, tmp_path: Pat
             assert mean.get_position()[1] < row < half.get_position()[1]
             is_apart = not share.low <= 0.5 <= share.high
             assert mean.get_fontweight() == ("bold" if is_apart else "normal")
-            dark = share.mean > 0.8 or share.mean < 0.2
+            dark = is_apart and (share.mean > 0.8 or share.mean < 0.2)
             assert mean.get_color() == half.get_color() == ("white" if dark else "black")
     weights = {text.get_fontweight() for texts in words.values() for text in texts}
     assert weights >= {"bold", "normal"}
     assert {text.get_color() for texts in words.values() for text in texts} >= {"white", "black"}
-    assert ratings.get_title() == "rating, 95 % interval"
+    assert ratings.get_title().startswith("rating, 95 % interval")
     assert ratings.get_xlabel() == "random is 0; 400 more: odds of 10 : 1"
-    assert len(ratings.containers) == 4
-    for row, (name, container) in enumerate(zip(ORDER, ratings.containers, strict=True)):
-        estimate = RANKING.ratings.estimates[number_of(name)]
-        line, _, (bars,) = container.lines
-        assert points_of(line) == [(estimate.mean, row)]
-        assert ends_of(bars) == [[estimate.mean - estimate.half_width, row, estimate.mean + estimate.half_width, row]]
+    groups = RANKING.groups()
+    assert groups
+    dots, joined = ratings.lines[: len(ORDER)], ratings.lines[len(ORDER) :]
+    for row, (name, dot, text) in enumerate(zip(ORDER, dots, ratings.texts, strict=True)):
+        assert points_of(dot) == [(RANKING.ratings.means[number_of(name)], row)]
+        assert text.get_text() == tournament_page.rating_in_words(RANKING, number_of(name))
+    assert len(joined) == 2 * len(groups)
+    places = set()
+    for group, line, ends in zip(groups, joined[::2], joined[1::2], strict=True):
+        rows = [ORDER.index(RANKING.names[number]) for number in group]
+        assert [y for _, y in points_of(line)] == [rows[0], rows[-1]]
+        assert [y for _, y in points_of(ends)] == rows
+        places.add(points_of(line)[0][0])
+        assert points_of(line)[0][0] > max(RANKING.ratings.means)
+    assert len(places) == len(groups)
 
 
 # The pictures of a run
@@ -1137,8 +1150,14 @@ def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         watch(0, *handed_over(ENTRIES[SOLD[name]]))
         return []
 
+    def film_of_match(game: Any, policies: Any, *, seed: int, options: Any) -> Any:
+        assert (game, seed, options["steal"]) == (SHOWDOWN, SEED, "beat")
+        return f"film of {policies}", None
+
     monkeypatch.setattr(run_page, "evaluate", evaluate)
     monkeypatch.setattr(run_page, "optimum", optimum)
+    monkeypatch.setattr(run_page, "film_of_match", film_of_match)
+    monkeypatch.setattr(run_page, "film_page", lambda film: f'<p title="a game">{film}</p>')
     written = run_page.write_report(run, tmp_path, games=DEALS)
     assert written[0] == tmp_path / "report.html"
     assert written[1:] == sorted(tmp_path.glob("*.png"))
@@ -1149,6 +1168,29 @@ def make_page(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ]
     assert len(held) == len(set(held)) == len(names) == len(drawn)
     return found, {names[content]: drawn[int(content.split()[1]) - 1] for content in held}
+
+
+def test_page__has_a_game_in_a_frame(page: tuple[Page, Pictures], run_folder: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        make_page(run_folder, tmp_path, monkeypatch)
+    (frame,) = re.findall(r"<iframe ([^>]*)>", (tmp_path / "report.html").read_text())
+    policies = ["policy best.safetensors", "policy greedy", "policy greedy"]
+    assert 'sandbox="allow-scripts"' in frame  # and no access to the page around it
+    assert html.unescape(re.findall(r'srcdoc="([^"]*)"', frame)[0]) == f'<p title="a game">film of {policies}</p>'
+
+
+@pytest.mark.parametrize(
+    ("best", "figures", "said"),
+    [
+        (80.0, {"score": {"mean": 60.0, "half_width": 1.0, "deals": 9}}, "<b>75.0 %</b> of the optimum"),
+        (None, EVALUATION, "<b>37.2 ± 2.9 %</b> win rate against greedy"),
+        (None, {"score": EVALUATION["score"]}, ""),
+    ],
+)
+def test_headline__is_of_the_optimum_or_of_greedy(best: float | None, figures: Any, said: str) -> None:
+    run = SimpleNamespace(card={"evaluation": figures}, game=SHOWDOWN)
+    found = run_page._headline(run, best)  # type: ignore[arg-type]  # it reads only these
+    assert found == (f'<p class="headline">{said}</p>\n' if said else "")
 
 
 def lines_of(figure: Any) -> dict[str, Any]:
@@ -1172,16 +1214,18 @@ def assert_line(line: Any, points: list[tuple[float, float]], scale: float = 1.0
 def test_page__begins_with_what_the_run_is(page: tuple[Page, Pictures]) -> None:
     found, _ = page
     assert found.found[:2] == [("title", "Showdown Yahtzee: <a & b>"), ("h1", "Showdown Yahtzee: <a & b>")]
-    assert found.found[2] == (
+    assert found.found[2] == ("p", "57.9 % of the optimum")
+    assert found.found[3] == (
         "p",
         "3 players; chips 1,2,3,4,5,6, steal beat, max_turns 250. The learner made 123,456 decisions. "
         "The best checkpoint was saved after 60,017 decisions.",
     )
     assert [heading for (heading,) in of_kind(found.found, "h2")] == [
         "Result",
-        "Points",
-        "Win rate",
-        "Score breakdown",
+        "Where the points go",
+        "A game",
+        "Points over the run",
+        "Win rate over the run",
         "Opponent pool",
         "Entropy",
         "Action features",
@@ -1223,7 +1267,7 @@ def test_page__settings_are_those_of_the_run(page: tuple[Page, Pictures]) -> Non
 @needs_matplotlib
 def test_page__points_over_the_run(page: tuple[Page, Pictures]) -> None:
     found, pictures = page
-    section = found.section("Points")
+    section = found.section("Points over the run")
     assert of_kind(section, "img")[0][0] == "points over the run"
     lines = lines_of(pictures["learning.png"])
     levels = ["random", "greedy", "optimal"]
@@ -1249,7 +1293,7 @@ def test_page__points_over_the_run(page: tuple[Page, Pictures]) -> None:
 @needs_matplotlib
 def test_page__wins_over_the_run(page: tuple[Page, Pictures]) -> None:
     found, pictures = page
-    assert of_kind(found.section("Win rate"), "img")[0][0] == "win rate against each opponent over the run"
+    assert of_kind(found.section("Win rate over the run"), "img")[0][0] == "win rate against each opponent over the run"
     lines = lines_of(pictures["wins.png"])
     expected = {
         "against random, evaluation": SCALARS["eval/win_rate_vs_random"],
@@ -1323,7 +1367,7 @@ def test_page__entropy_features_and_speed(page: tuple[Page, Pictures]) -> None:
 @needs_matplotlib
 def test_page__where_the_points_go(page: tuple[Page, Pictures]) -> None:
     found, pictures = page
-    section = found.section("Score breakdown")
+    section = found.section("Where the points go")
     assert section[0][:2] == ("img", "score breakdown")
     assert [heading for (heading,) in of_kind(section, "h3")] == [measure.name for measure in SHEET.measures]
     assert len(of_kind(section, "table")) == len(SHEET.measures)
@@ -1380,8 +1424,9 @@ def test_page__shows_nothing_of_what_a_run_does_not_have(
     assert found.found[3] == ("h2", "Result")
     assert [heading for (heading,) in of_kind(found.found, "h2")] == [
         "Result",
-        "Points",
-        "Score breakdown",
+        "Where the points go",
+        "A game",
+        "Points over the run",
         "Settings",
     ]
     assert list(lines_of(drawn[0])) == ["learner, training", "random", "greedy"]
@@ -1392,7 +1437,7 @@ def test_page__shows_nothing_of_what_a_run_does_not_have(
     assert of_kind(section, "table") == [
         (["policy", "points per game"], [["greedy", "33.71 ± 0.83"], ["random", "17.31 ± 0.59"]], [])
     ]
-    ((said,),) = of_kind(found.section("Score breakdown"), "p")
+    ((said,),) = of_kind(found.section("Where the points go"), "p")
     assert said == f"the file {tmp_path / 'some' / 'best.safetensors'} does not exist."
     assert len(drawn) == 1
 
@@ -1410,7 +1455,7 @@ def test_page__lets_nothing_of_the_run_become_html(
     run = replace(run_data.read_run(run_folder), config=CONFIG | {"opponents": {"<i>": 1}})
     run_page.write_report(run, tmp_path, games=DEALS)
     text = (tmp_path / "report.html").read_text()
-    assert Page(text).section("Score breakdown") == [("p", "it is <broken> & lost.")]
+    assert Page(text).section("Where the points go") == [("p", "it is <broken> & lost.")]
     assert of_kind(Page(text).section("Opponent pool"), "p")[0][0].endswith("opponents: <i> 1.")
     for raw in ("<script", "<a &", "<broken", "<i> 1"):
         assert raw not in text

@@ -58,10 +58,20 @@ def test_report__is_one_page_with_every_picture_in_it(run: Path, tmp_path: Path)
     held = [base64.b64decode(source.removeprefix("data:image/png;base64,")) for source in sources]
     assert sorted(held) == sorted(pictures.values())
     for forbidden in ("http", "<script", "<link", "<a & b>"):
-        assert forbidden not in re.sub(r'src="[^"]*"', "", page)
-    for heading in ("Result", "Points", "Win rate", "Opponent pool", "Entropy", "Speed", "Settings"):
+        assert forbidden not in re.sub(r'src(doc)?="[^"]*"', "", page)
+    assert page.count("<iframe") == 1
+    for heading in (
+        "Result",
+        "A game",
+        "Points over the run",
+        "Win rate over the run",
+        "Opponent pool",
+        "Entropy",
+        "Speed",
+        "Settings",
+    ):
         assert f"<h2>{heading}</h2>" in page
-    assert "Score breakdown" not in page  # Yahtzee Jr. has none
+    assert "Where the points go" not in page  # Yahtzee Jr. has none
     assert "The learner made 1,024 decisions" in page
     assert re.search(r"<td>greedy</td><td>\d+\.\d (± \d+\.\d|\(\d+\.\d to \d+\.\d\)) %</td>", page)
     assert "hard 1" in page
@@ -84,9 +94,9 @@ def test_report__alone_and_without_checkpoints(tmp_path: Path) -> None:
     for name in ("best.safetensors", "resume.safetensors"):
         (run / name).unlink()
     page = write_report(read_run(run), tmp_path / "out", games=20)[0].read_text()
-    assert "<h2>Points</h2>" in page
+    assert "<h2>Points over the run</h2>" in page
     assert "<td>optimal (exact)</td><td>19.39" in page
-    assert "<h2>Win rate</h2>" not in page
+    assert "<h2>Win rate over the run</h2>" not in page
     assert "<h2>Opponent pool</h2>" not in page
 
 
