@@ -112,6 +112,23 @@ def register_game(name: str, game: "str | Game", version: int = 0) -> None:
     _register_ids(name, plugin.version, partial(_make_aec, name))
 
 
+def registration(name: str) -> tuple[str, str, int] | None:
+    """The arguments of `register_game` with which another process knows a game, too; None if it knows it already.
+
+    Raises:
+        ValueError: the game was registered as an object, which another process cannot import.
+    """
+    plugin = _registered.get(name)
+    if plugin is None:
+        return None
+    if not isinstance(plugin.source, str):
+        raise ValueError(
+            f"the game {name!r} was registered as an object, which other processes cannot import; "
+            "register it as 'module:attribute', or use one process"
+        )
+    return name, plugin.source, plugin.version
+
+
 def _make_aec(name: str, **kwargs: Any) -> "DiceEnv":
     """Make the PettingZoo environment of a game of another package."""
     env: DiceEnv = importlib.import_module("fivedice.envs.api.aec").DiceEnv(load_game(name), **kwargs)

@@ -5,6 +5,19 @@ import os
 import signal
 import threading
 
+from fivedice.envs import register_game
+
+
+def begin(game: tuple[str, str, int] | None) -> None:
+    """Begin to work for the parent, see `follow_parent`, with a game that the parent has registered.
+
+    Args:
+        game: the `fivedice.envs.registration` of the game.
+    """
+    follow_parent()
+    if game is not None:
+        register_game(*game)
+
 
 def follow_parent() -> None:
     """Ignore Ctrl-C, which the parent handles, and end when the parent ends.

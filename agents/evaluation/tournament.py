@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from threadpoolctl import threadpool_limits
 
-from fivedice.agents.evaluation.child_process import follow_parent
+from fivedice.agents.evaluation.child_process import begin
 from fivedice.agents.evaluation.match import Games, play_games
 from fivedice.agents.evaluation.schedule import Part, Tournament, policy_digest, seating
 from fivedice.agents.policies.files import digest, refuse_file, write_tensors, write_text
 from fivedice.agents.policies.registry import load
-from fivedice.envs import load_game
+from fivedice.envs import load_game, registration
 from fivedice.envs.core.batch import Batch
 from fivedice.envs.core.view import Policy
 
@@ -91,8 +91,10 @@ def play_tournament(
         The results of each table, in the order of ``tournament.tables``.
 
     Raises:
-        ValueError: the folder contains another tournament, or a contender changed during the tournament.
+        ValueError: the folder contains another tournament, a contender changed during the tournament, or other
+            processes cannot know the game, because it was registered as an object.
     """
+    game = registration(tournament.game) if workers > 1 else None
     claim(tournament, folder, note)
     found: dict[Part, tuple[NDArray[np.float64], ...]] = {}
     missing = []
@@ -106,7 +108,7 @@ def play_tournament(
         except ValueError as error:
             note(f"{path} {error}; its games will be played again")
             missing.append(part)
-    for part in _played(tournament, missing, folder, workers):
+    for part in _played(tournament, missing, folder, workers, game):
         progress((part.stop - part.start) * tournament.num_players)
         found[part] = read_part(tournament, part, _path(tournament, part, folder))
     return [_joined(tournament, table, found) for table in tournament.tables]
@@ -184,7 +186,13 @@ def _digest(tournament: Tournament, part: Part, tensors: dict[str, NDArray[np.fl
     return hashlib.sha256(f"{tournament.key(part)} {digest(tensors)}".encode()).hexdigest()
 
 
-def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers: int) -> Iterator[Part]:
+def _played(
+    tournament: Tournament,
+    parts: Sequence[Part],
+    folder: Path,
+    workers: int,
+    game: tuple[str, str, int] | None,
+) -> Iterator[Part]:
     """Play these parts, and yield each part when its file is complete."""
     if workers == 1 or len(parts) < 2:
         policies = load_contenders(tournament) if parts else []
@@ -195,7 +203,10 @@ def _played(tournament: Tournament, parts: Sequence[Part], folder: Path, workers
     others = set(multiprocessing.active_children())
     # Start new processes, because a fork of a process with threads can hang.
     pool = ProcessPoolExecutor(
-        min(workers, len(parts)), mp_context=multiprocessing.get_context("spawn"), initializer=follow_parent
+        min(workers, len(parts)),
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=begin,
+        initargs=(game,),
     )
     try:
         running = {pool.submit(_work, tournament, part, folder): part for part in parts}

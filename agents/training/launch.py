@@ -24,9 +24,10 @@ import torch.distributed
 from torch.distributed import FileStore, Store  # type: ignore[attr-defined]  # documented, but without type hints
 from torch.multiprocessing.spawn import start_processes
 
-from fivedice.agents.evaluation.child_process import follow_parent
+from fivedice.agents.evaluation.child_process import begin
 from fivedice.agents.training.config import AUTO, CONFIG, TrainConfig
 from fivedice.agents.training.group import ALONE, TIMEOUT, Group, WorkerLost
+from fivedice.envs import registration
 
 # With fewer, a worker waits for the others about as long as it works.
 LEAST_GAMES = 128  # of a worker
@@ -72,7 +73,7 @@ def count_cores(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
 
 
 @contextmanager
-def start_workers(size: int, device: str = "cpu") -> Iterator[Group]:
+def start_workers(size: int, device: str = "cpu", game: str = "") -> Iterator[Group]:
     """Start the workers 1, 2, … and join them as worker 0. They end with the block.
 
     Each of them waits for `Group.take_from_first`. It calls what it gets with its own group, and waits again.
@@ -80,6 +81,7 @@ def start_workers(size: int, device: str = "cpu") -> Iterator[Group]:
     Args:
         size: the number of workers. With 1, nothing is started.
         device: the device on which networks are trained.
+        game: the name of the game. If `register_game` has added it to this process, the others register it, too.
 
     Raises:
         WorkerLost: a worker has ended, or does not answer.
@@ -93,11 +95,12 @@ def start_workers(size: int, device: str = "cpu") -> Iterator[Group]:
         raise ValueError(
             "torch.distributed is initialised in this process; use workers=1, or destroy its process group before"
         )
+    known = registration(game)
     with tempfile.TemporaryDirectory(prefix="fivedice-") as place:
         path = str(Path(place) / "store")
         store = FileStore(path, size)
         with no_main_module():
-            context = start_processes(_serve, (path, size, device), nprocs=size - 1, join=False, start_method="spawn")  # type: ignore[no-untyped-call]  # of torch
+            context = start_processes(_serve, (path, size, device, known), nprocs=size - 1, join=False, start_method="spawn")  # type: ignore[no-untyped-call]  # of torch
         others: Sequence[BaseProcess] = context.processes
         try:
             _wait_for(others, store, size)
@@ -130,10 +133,10 @@ def no_main_module() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _serve(index: int, path: str, size: int, device: str) -> None:
+def _serve(index: int, path: str, size: int, device: str, game: tuple[str, str, int] | None) -> None:
     """What the workers 1, 2, … do. No traceback is printed for an error that worker 0 reports in one sentence."""
     rank = index + 1
-    follow_parent()
+    begin(game)
     store = FileStore(path, size)
     try:
         store.set(f"ready {rank}", "")

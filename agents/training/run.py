@@ -148,7 +148,7 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
 def workers_of(config: TrainConfig, folder: Path) -> Iterator[Group]:
     """Start the workers of a run, and explain how to go on if one of them ends too early."""
     try:
-        with start_workers(int(config.workers), config.device) as group:
+        with start_workers(int(config.workers), config.device, config.game) as group:
             yield group
     except WorkerLost as error:
         raise ChildProcessError(

@@ -166,6 +166,47 @@ app(["list"])
     assert any(line.startswith("yum: Yum") for line in said)
 
 
+def test_registered_game__is_known_in_the_processes_of_tournaments_and_trainings(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "hogdice.py").write_text(
+        'import dataclasses\nfrom pigdice import GAME as PIG\nGAME = dataclasses.replace(PIG, name="hog")\n'
+    )
+    code = """
+import dataclasses, sys
+from pathlib import Path
+sys.path.insert(0, ".")
+from fivedice.envs import load_game, register_game
+register_game("hog", "hogdice:GAME")
+from fivedice.agents.evaluation.schedule import Tournament, contender
+from fivedice.agents.evaluation.tournament import play_tournament
+from fivedice.agents.training.config import Mix, TrainConfig
+from fivedice.agents.training.run import train
+game = load_game("hog")
+options = tuple(game.options_dict(game.make_options(2, {"goal": 20})).items())
+def played(name, workers):
+    entered = (contender("r", "random"), contender("g", "pigdice.greedy:CAUTIOUS"))
+    tournament = Tournament(name, options, 2, 1, 80, entered)
+    return play_tournament(tournament, Path(f"{name}{workers}"), workers=workers)
+one, two = played("hog", 1), played("hog", 2)
+print(all((a.points == b.points).all() for a, b in zip(one, two, strict=True)))
+config = TrainConfig(
+    game="hog", options={"goal": 20}, workers=2, total_timesteps=256, n_envs=8, n_steps=16, batch_size=128,
+    net_arch=[8], eval_every=256, eval_games=10, check_games=10, runs=Path("runs"), opponents=Mix(greedy=0.0, random=1.0),
+)
+print(train(config).steps)
+register_game("sow", dataclasses.replace(game, name="sow"))
+try:
+    played("sow", 2)
+except ValueError as error:
+    print(error)
+"""
+    assert run(site, code, tmp_path).splitlines() == [
+        "True",
+        "256",
+        "the game 'sow' was registered as an object, which other processes cannot import; "
+        "register it as 'module:attribute', or use one process",
+    ]
+
+
 def test_register_game__takes_a_place_or_a_declaration(site: Path) -> None:
     code = """
 import sys

@@ -622,7 +622,7 @@ def _workers(trial: Trial, value: int) -> None:
     started: list[int] = []
 
     @contextmanager
-    def start_workers(size: int, device: str) -> Iterator[Group]:
+    def start_workers(size: int, device: str, game: str) -> Iterator[Group]:
         started.append(size)
         yield ALONE
 
