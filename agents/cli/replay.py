@@ -4,7 +4,7 @@ from pathlib import Path
 
 from fivedice.agents.cli.app import app
 from fivedice.agents.cli.film import Seconds, check_file, show_film
-from fivedice.agents.cli.terminal import find_adviser
+from fivedice.agents.play.advice import find_adviser
 from fivedice.agents.reports.film import film_of_transcript
 from fivedice.envs.api.transcript import parse
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fivedice.agents.cli.app import GameOptions, app, console, game_setup
 from fivedice.agents.cli.film import Seconds, check_file, show_film
-from fivedice.agents.cli.terminal import find_adviser
+from fivedice.agents.play.advice import find_adviser
 from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.film import film_of_match
 from fivedice.agents.reports.film_files import KINDS

@@ -250,6 +250,11 @@ class AdviceTask:
         return self._cancelled.is_set()
 
     @property
+    def is_running(self) -> bool:
+        """Whether the thread works."""
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
     def progress(self) -> float:
         """The share of the simulated games that are played, 0 to 1."""
         if self.is_done:

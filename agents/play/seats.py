@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fivedice.agents.play.session import PERSON, Seat
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, is_solved
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, is_solved
 from fivedice.agents.policies.checkpoint import read_card
-from fivedice.agents.policies.registry import ROLLOUT, load
+from fivedice.agents.policies.registry import ROLLOUT, is_imported, load, read_rollout
 from fivedice.envs.core.spec import Game, Options
 
 
@@ -40,6 +40,8 @@ def offers(game: Game, options: Options | None = None, runs: Path = Path("runs")
     found = [Offer("random", "plays any legal move")]
     if GREEDY.plays(game):
         found.append(Offer(GREEDY.name, "takes the most points of the turn"))
+    if PLANNER.plays(game):
+        found.append(Offer(PLANNER.name, "looks beyond its turn"))
     if is_solved(game, record):
         found.append(Offer(OPTIMAL.name, "plays perfectly"))
     if GREEDY.plays(game):
@@ -61,11 +63,14 @@ def _offer_of(game: Game, path: Path) -> Offer | None:
 
 
 def seat_of(name: str) -> Seat:
-    """The seat of this name: `PERSON`, or a policy as `fivedice.agents.load` takes it.
+    """The seat of this name, which a file or a page gives: `PERSON`, or a policy as `fivedice.agents.load` takes it.
 
     Raises:
-        ValueError: no policy has this name.
+        ValueError: no policy has this name, or it names an object to import, which only a user's command may do.
     """
+    base = read_rollout(name)[0] if name.split(":")[0] == ROLLOUT else name
+    if is_imported(base):
+        raise ValueError(f"the policy {base!r} would be imported, so a file or a page cannot name it")
     return Seat() if name == PERSON else Seat(name, load(name))
 
 

@@ -40,9 +40,10 @@ def render(state: Any, options: Any) -> str:
     seats = range(int(options["num_players"]))
     over = bool(is_terminal(state, options))
     mover = int(state["player"])
+    width = 12 if len(seats) < 6 else 11  # six columns fit in 80 characters, too
 
     def row(name: str, values: list[str]) -> str:
-        return f"{name:<14}" + "".join(f"{value:>12}" for value in values)
+        return f"{name:<14}" + "".join(f"{value:>{width}}" for value in values)
 
     lines = [row("", [("▸ " if seat == mover and not over else "") + f"player_{seat}" for seat in seats])]
     for box, name in enumerate(BOXES):

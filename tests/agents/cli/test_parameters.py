@@ -15,7 +15,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,6 +37,7 @@ from fivedice.agents.evaluation.match import Standing, count_deals, evaluate, pl
 from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.games.yahtzee_jr import exploit
 from fivedice.agents.games.yahtzee_jr.exploit import Exploitability
+from fivedice.agents.play.advice import find_adviser
 from fivedice.agents.play.session import PlaySession
 from fivedice.agents.policies import checkpoint, onnx_file
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
@@ -93,6 +94,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "run" / CONFIG).write_text(json.dumps({"seed": 17}))
     (folder / "it.toml").write_text("seed = 18\n")
     (folder / "played.txt").write_text(TRANSCRIPT)
+    (folder / "kept.txt").write_text(f"# seed: 12\n# seats: person\n{TRANSCRIPT}")
     return {
         "YUM3": write_checkpoint(folder / "some.safetensors", YUM, 3, zeros="free"),
         "YUM4": write_checkpoint(folder / "four.safetensors", YUM, 4, high_low="high_first"),
@@ -103,6 +105,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "JR_ONNX": folder / "plain.onnx",
         "RUN": folder / "run",
         "PLAYED": folder / "played.txt",
+        "KEPT": folder / "kept.txt",
         "TOML": folder / "it.toml",
     }
 
@@ -230,8 +233,7 @@ num_players: 1
 
 player_0 throws Mickey Mickey Minnie Goofy Goofy
 player_0 keeps Mickey Mickey, throws Mickey Donald Daisy
-player_0 places Mickey: 3
-player_0 throws Minnie Minnie Minnie Donald Daisy
+player_0 places Mickey: 3, throws Minnie Minnie Minnie Donald Daisy
 """
 DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
@@ -249,7 +251,7 @@ DOORS: dict[str, list[tuple[Any, str, Any]]] = {
         (tournament_page, "write_results", [Path("standings.csv")]),
     ],
     "play": [
-        (terminal, "find_adviser", "the adviser"),
+        (cli.play, "make_adviser", "the adviser"),
         (terminal, "play_game", None),
         (web_server, "serve", None),
     ],
@@ -351,16 +353,12 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that
         },
     ),
     "play": (
-        "",
+        "--seed 4",
         {
-            "play_game.game": "yum",
-            "play_game.opponents": ["greedy"],
+            "play_game.session": {"game": "yum", "seats": ["person", "greedy"], "seed": 4, "options": YUM_OPTIONS},
             "play_game.console": "the console",
-            "play_game.num_players": None,
-            "play_game.seat": 0,
-            "play_game.seed": None,
             "play_game.adviser": None,
-            "play_game.options": {},
+            "play_game.folder": Path("saved-games"),
         },
     ),
     "replay": (
@@ -438,10 +436,9 @@ def instead(parameter: str, words: str, **changes: Any) -> Arrives:
 
 
 ADVISED: dict[str, Any] = {
-    "find_adviser__game": "yum",
-    "find_adviser__num_players": None,
-    "find_adviser__options": {},
-    "find_adviser__name": None,
+    "make_adviser__game": "yum",
+    "make_adviser__options": YUM_OPTIONS,
+    "make_adviser__name": None,
     "play_game__adviser": "the adviser",
 }
 JR_ADVISED: dict[str, Any] = {
@@ -450,10 +447,13 @@ JR_ADVISED: dict[str, Any] = {
     "find_adviser__options": {"must_score_most": True, "tie_break": "roll"},
     "film_of_transcript__adviser": "the adviser",
 }
+YUM_SESSION = {"game": "yum", "seats": ["person", "greedy"], "seed": 4, "options": YUM_OPTIONS}
+SHOWDOWN4 = {"num_players": 4, "chips": [2, 3, 3, 3, 4, 2], "steal": 1, "max_turns": 400}
+YUM3_OPTIONS = YUM_OPTIONS | {"num_players": 3}
 IN_BROWSER: dict[str, Any] = {
     **dict.fromkeys((f"play_game__{name}" for name in inspect.signature(terminal.play_game).parameters), GONE),
     "serve__say": "a function",
-    "serve__session": {"game": "yum", "seats": ["person", "greedy"], "seed": 4, "options": YUM_OPTIONS},
+    "serve__session": YUM_SESSION,
     "serve__port": 0,
     "serve__folder": Path("saved-games"),
     "serve__runs": Path("runs"),
@@ -667,34 +667,67 @@ ARRIVES: dict[str, list[Arrives]] = {
         added("options", "--options.zeros free", ask_once__tournament__options=[*YUM_CHOICES, ["zeros", "free"]]),
     ],
     "play": [
-        added("game", "set_cubed", play_game__game="set_cubed"),
-        added("opponents", "--opponents random", play_game__opponents=["random"]),
-        added("opponents", "--opponents random optimal", play_game__opponents=["random", "optimal"]),
+        added(
+            "game",
+            "yahtzee_jr",
+            play_game__session={
+                "game": "yahtzee_jr",
+                "seats": ["person", "greedy"],
+                "seed": 4,
+                "options": {"num_players": 2, "must_score_most": 1, "tie_break": 0},
+            },
+        ),
+        added("opponents", "--opponents random", play_game__session=YUM_SESSION | {"seats": ["person", "random"]}),
         added(
             "opponents",
-            "--opponents random YUM3",
-            play_game__opponents=["random", "some likeliest"],
-            play_game__num_players=3,
-            play_game__options=TABLE_OF_FILE,
+            "--opponents random optimal --num-players 3",
+            play_game__session=YUM_SESSION | {"seats": ["person", "random", "optimal"], "options": YUM3_OPTIONS},
         ),
-        added("num_players", "--num-players 3", play_game__num_players=3),
-        added("seat", "--seat 1", play_game__seat=1),
-        added("seed", "--seed 0", play_game__seed=0),
+        added(
+            "opponents",  # the table of the checkpoint
+            "--opponents random YUM3",
+            play_game__session=YUM_SESSION
+            | {"seats": ["person", "random", "YUM3"], "options": YUM3_OPTIONS | {"zeros": 1}},
+        ),
+        added(
+            "num_players",
+            "--num-players 3",
+            play_game__session=YUM_SESSION | {"seats": ["person", "greedy", "greedy"], "options": YUM3_OPTIONS},
+        ),
+        added("seat", "--seat 1", play_game__session=YUM_SESSION | {"seats": ["greedy", "person"]}),
+        instead("seed", "--seed 0", play_game__session=YUM_SESSION | {"seed": 0}),
+        instead(
+            "file",
+            "--file KEPT",
+            play_game__session={
+                "game": "yahtzee_jr",
+                "seats": ["person"],
+                "seed": 12,
+                "options": {"num_players": 1, "must_score_most": 1, "tie_break": 0},
+            },
+        ),
         added("advice", "--advice", **ADVISED),
-        added("adviser", "--adviser greedy", **ADVISED | {"find_adviser__name": "greedy"}),
+        added("adviser", "--adviser greedy", **ADVISED | {"make_adviser__name": "greedy"}),
         added(
             "adviser",
             "showdown_yahtzee --num-players 4 --options.steal beat --adviser greedy",
-            find_adviser__game="showdown_yahtzee",
-            find_adviser__num_players=4,
-            find_adviser__options={"steal": "beat"},
-            find_adviser__name="greedy",
-            play_game__game="showdown_yahtzee",
-            play_game__num_players=4,
-            play_game__options={"steal": "beat"},
+            make_adviser__game="showdown_yahtzee",
+            make_adviser__options=SHOWDOWN4,
+            make_adviser__name="greedy",
+            play_game__session={
+                "game": "showdown_yahtzee",
+                "seats": ["person", *["greedy"] * 3],
+                "seed": 4,
+                "options": SHOWDOWN4,
+            },
             play_game__adviser="the adviser",
         ),
-        added("options", "--options.zeros free", play_game__options={"zeros": "free"}),
+        added("saved", "--saved a/b", play_game__folder=Path("a/b")),
+        added(
+            "options",
+            "--options.zeros free",
+            play_game__session=YUM_SESSION | {"options": YUM_OPTIONS | {"zeros": 1}},
+        ),
         instead("browser", "--browser --seed 4", **IN_BROWSER),
         instead(
             "browser",  # with what else is asked for
@@ -776,6 +809,10 @@ def with_files(told: Mapping[str, Any], files: dict[str, Path]) -> dict[str, Any
     """Names of files as the paths that they stand for."""
 
     def found(value: Any) -> Any:
+        if isinstance(value, dict):
+            return with_files(value, files)
+        if isinstance(value, list):
+            return [str(files[one]) if isinstance(one, str) and one in files else one for one in value]
         name, *inside = value.split("/") if isinstance(value, str) else [None]
         return files[name].joinpath(*inside) if name in files else value
 
@@ -833,9 +870,11 @@ def test_options__of_every_game_arrive_with_every_value_that_they_have(
                 for module, function, result in DOORS[command]:
                     recorder.stand_in(module, function, result)
                 run(command, *words, f"--options.{option.name}", written(value))
-                told += [held for place, held in recorder.told.items() if place.endswith(".options")]
+                told += [held for place, held in recorder.told.items() if place.endswith((".options", ".session"))]
             expected = list(value) if isinstance(value, tuple) else value
-            assert told == [{option.name: expected}] * 2 + [{option.name: value}]
+            at_table = described(game.make_options(None, {option.name: value}))
+            assert told[1]["options"] == at_table
+            assert [told[0], told[2]] == [{option.name: expected}, {option.name: value}]
 
 
 # Settings of a training run
@@ -1746,7 +1785,7 @@ def test_train_and_report__each_parameter_is_seen_in_the_run(run: Run, tried: Tr
     assert (status, "is a run with net_arch=[4], not with net_arch=[7]" in complained) == (2, True)
     assert json.loads((folder / CONFIG).read_text()) == config
     said = run("play", "yahtzee_jr", "--opponents", folder / "best.safetensors", "--seat", 1, "--seed", 3, typed="q\n")
-    assert "player_0 (best): " in said
+    assert "player_0 (best)" in said
     pytest.importorskip("matplotlib")
     said = run("report", folder, "--games", 21, "--out", "else/where")
     assert lines(said)[0] == "else/where/report.html"
@@ -1986,162 +2025,6 @@ def test_info__every_row_is_that_of_the_card(run: Run, monkeypatch: pytest.Monke
 
 # Play
 
-PROMPT = "Your choice, by number or in words (? for help, q to quit): "
-
-
-@dataclass
-class Script:
-    """A game that a person plays in one seat: what is typed, and what should be shown.
-
-    Args:
-        shown: lines before each choice: what the others did, and the board.
-        choices: the words of each choice by number, and its advice.
-        end: lines after the last choice.
-    """
-
-    typed: list[str] = field(default_factory=list)
-    shown: list[list[str]] = field(default_factory=list)
-    choices: list[dict[int, tuple[str, str]]] = field(default_factory=list)
-    end: list[str] = field(default_factory=list)
-    won: bool = False
-
-
-def scripted(
-    game: Game,
-    others: Mapping[int, Policy],
-    *,
-    seat: int,
-    seed: int,
-    adviser: Callable[[View], NDArray[np.float64]] | None = None,
-    **options: Any,
-) -> Script:
-    """The game that should be played: the person chooses at random, by number and in words in turn."""
-    rng = np.random.default_rng(seed)
-    script = Script()
-    batch = Batch(game, 1, num_players=len(others) + 1, **options)
-    batch.reset(seed)
-    told = [f"You are player_{seat}."]
-    while not batch.over[0]:
-        view = batch.view()
-        mover = int(view.seats[0])
-        names = (
-            [game.name_action(batch.states[0], batch.options, action) for action in range(batch.num_actions)]
-            if (mover == seat)
-            else []
-        )
-        if mover == seat:
-            legal: dict[int, str] = {}
-            for action in np.flatnonzero(view.masks[0]).tolist():
-                if names[action] not in legal.values():
-                    legal[action] = names[action]
-            advice = dict.fromkeys(legal, "")
-            if adviser is not None:
-                values = adviser(view)[0]
-                best = max(values[action] for action in legal)
-                advice = {a: f"{values[a]:.2f}" + "  best" * bool(values[a] == best) for a in legal}
-            action = int(rng.choice(list(legal)))
-            script.typed.append(str(action) if len(script.typed) % 2 else legal[action])
-            script.shown.append([*told, *lines(game.render(batch.states[0], batch.options))])
-            script.choices.append({a: (legal[a], advice[a]) for a in legal})
-            told = []
-        else:
-            action = int(others[mover].act(view)[0])
-            did = game.name_action(batch.states[0], batch.options, action)
-            told.append(f"player_{mover} ({others[mover].name}): {did}")
-        batch.step(np.array([action]), restart=False)
-    _, won = batch.results(batch.all_rows)
-    script.won = bool(won[0, seat])
-    script.end = [*told, *lines(game.render(batch.states[0], batch.options))]
-    script.end.append("You won!" if script.won else "You did not win.")
-    return script
-
-
-def read_choices(shown: Sequence[str]) -> dict[int, tuple[str, str]]:
-    """Choices in words by number, and what advice says of each."""
-    found: dict[int, tuple[str, str]] = {}
-    for line in shown:
-        for number, words in re.findall(r"(\d+)  (\S.*?)(?=\s{3}|\s*$)", line):
-            advised = re.fullmatch(r"(.*\S)  \((-?\d+\.\d\d(?:  best)?)\)", words)
-            found[int(number)] = (advised[1], advised[2]) if advised else (words, "")
-    return found
-
-
-def check_transcript(said: str, script: Script) -> None:
-    *before, end = said.split(PROMPT)
-    assert len(before) == len(script.typed)
-    for block, shown, choices in zip(before, script.shown, script.choices, strict=True):
-        assert lines(block)[: len(shown)] == shown
-        assert read_choices(lines(block)[len(shown) :]) == choices
-    assert lines(end) == script.end
-
-
-SHORT = {"max_turns": 9}
-PLAYED: dict[str, tuple[str, str, list[str], int, dict[str, Any]]] = {
-    # words, game, who sits in the seats after the person's, the person's seat, options
-    "the defaults": ("yum", "yum", ["greedy"], 0, {}),
-    "second": ("yahtzee_jr --opponents random --seat 1", "yahtzee_jr", ["random"], 1, {}),
-    "one for all": ("yahtzee_jr --num-players 4 --seat 2 --opponents random", "yahtzee_jr", ["random"] * 3, 2, {}),
-    "one for each": (
-        "showdown_yahtzee --num-players 3 --seat 1 --opponents random greedy --options.max_turns 9",
-        "showdown_yahtzee",
-        ["random", "greedy"],
-        1,
-        SHORT,
-    ),
-    "one for each, from the first seat": (
-        "showdown_yahtzee --num-players 4 --opponents greedy random greedy --options.max_turns 9",
-        "showdown_yahtzee",
-        ["greedy", "random", "greedy"],
-        0,
-        SHORT,
-    ),
-    "options": (
-        "yahtzee_jr --options.must_score_most False --seat 1",
-        "yahtzee_jr",
-        ["greedy"],
-        1,
-        {"must_score_most": False},
-    ),
-    "alone": ("yahtzee_jr --num-players 1", "yahtzee_jr", [], 0, {}),
-    "exact advice": ("yahtzee_jr --seat 1 --advice", "yahtzee_jr", ["greedy"], 1, {}),
-    "exact advice for other rules": (
-        "yum --adviser optimal --options.zeros free",
-        "yum",
-        ["greedy"],
-        0,
-        {"zeros": "free"},
-    ),
-    "advice by rollout where it is not solved": (
-        "yahtzee_jr --num-players 3 --seat 1 --adviser rollout:random:2:win",
-        "yahtzee_jr",
-        ["greedy"] * 2,
-        1,
-        {},
-    ),
-    "advice by greedy": (
-        "showdown_yahtzee --seat 1 --adviser greedy --options.max_turns 6",
-        "showdown_yahtzee",
-        ["greedy"],
-        1,
-        {"max_turns": 6},
-    ),
-}
-
-
-def values_of(name: str, game: Game, options: dict[str, Any]) -> Callable[[View], NDArray[np.float64]]:
-    """What an adviser of this name should say, asked of its own module."""
-    if name.startswith("rollout"):
-        base, games, aim = {"rollout": (GREEDY, 64, "points"), "rollout:random:2:win": (RandomPolicy(), 2, "win")}[name]
-        return RolloutPolicy(base, games, aim).action_values
-    if name == "greedy":
-        values: Callable[[View], NDArray[np.float64]] = importlib.import_module(
-            f"fivedice.agents.games.{game.name}.greedy"
-        ).GREEDY.action_values
-        return values
-    exact = importlib.import_module(f"fivedice.agents.games.{game.name}.exact")
-    solved = exact.solve(game.make_options(2, options))
-    return solved.action_values  # type: ignore[no-any-return]
-
 
 @shows("play", "browser", "port", "saved", "open_browser")
 @shows("serve", "port", "saved", "runs", "open_browser")
@@ -2193,29 +2076,27 @@ def test_browser__a_port_in_use_is_refused(tried: Tried) -> None:
     assert (status, complained.startswith(f"fivedice: --port {port} cannot be used: ")) == (2, True)
 
 
-@shows("play", "game", "opponents", "num_players", "seat", "seed", "advice", "adviser", "options")
-@pytest.mark.parametrize("what", PLAYED)
-def test_play__the_whole_transcript_is_that_of_the_game(run: Run, what: str) -> None:
-    words, name, rivals, seat, options = PLAYED[what]
-    game = load_game(name)
-    seats = len(rivals) + 1
-    others = {(seat + place) % seats: load(rival) for place, rival in enumerate(rivals, 1)}
-    adviser = {
-        "exact advice": "optimal",
-        "exact advice for other rules": "optimal",
-        "advice by rollout where it is not solved": "rollout:random:2:win",
-        "advice by greedy": "greedy",
-    }.get(what)
-    seed = 11 + list(PLAYED).index(what)
-    advised = values_of(adviser, game, options) if adviser else None
-    script = scripted(game, others, seat=seat, seed=seed, adviser=advised, **options)
-    command = ("play", *words.split(), "--seed", seed)
-    said = run(*command, typed="\n".join(script.typed) + "\n")
-    check_transcript(said, script)
-    assert all((advice != "") == (adviser is not None) for words, advice in script.choices[0].values())
-    assert run(*command, typed="q\n").split(PROMPT)[0] == said.split(PROMPT)[0]  # the seed repeats
-    other = run(*command[:-1], seed + 1000, typed="q\n")
-    assert lines(other.split(PROMPT)[0]) != lines(said.split(PROMPT)[0])
+@shows("play", "game", "opponents", "num_players", "seat", "seed", "file", "advice", "adviser", "options")
+def test_play__each_parameter_is_seen_in_the_game(run: Run, files: dict[str, Path]) -> None:
+    plain = run("play", "--seed", 4, typed="q\ny\n")
+    assert plain == run("play", "--seed", 4, typed="q\ny\n")
+    assert lines(plain)[0].startswith("Yum: You play against player_1 (greedy).")
+    assert lines(run("play", "set_cubed", "--seed", 4, typed="q\ny\n"))[0].startswith("SET Cubed: ")
+    random = run("play", "--seed", 4, "--opponents", "random", typed="q\ny\n")
+    assert "player_1 (random)" in random
+    three = run("play", "--seed", 4, "--num-players", 3, typed="q\ny\n")
+    assert "player_2 (greedy)" in three
+    assert "You are player_1" in run("play", "--seed", 4, "--seat", 1, typed="q\ny\n")
+    assert lines(run("play", "--seed", 5, typed="q\ny\n"))[1] != lines(plain)[1]  # other dice
+    kept = run("play", "--file", files["KEPT"], typed="q\ny\n")
+    assert "you: 3 points" in kept
+    assert "The game goes on after move 2" in kept
+    assert "expected final points" not in plain
+    assert "Best first, by optimal: expected final points" in run("play", "--seed", 4, "--advice", typed="q\ny\n")
+    assert "Best first, by greedy: expected points" in run("play", "--seed", 4, "--adviser", "greedy", typed="q\ny\n")
+    crossed = "list\nq\ny\n"
+    zeros = run("play", "--seed", 4, "--options.zeros", "free", typed=crossed)
+    assert zeros.count(": 0") > run("play", "--seed", 4, typed=crossed).count(": 0")
 
 
 def test_play__without_a_seed_no_two_games_are_alike(run: Run) -> None:
@@ -2223,61 +2104,25 @@ def test_play__without_a_seed_no_two_games_are_alike(run: Run) -> None:
     assert len(boards) > 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("seat", [0, 1])
-def test_play__the_end_tells_the_person_s_own_win(run: Run, seat: int, seed: int) -> None:
-    script = scripted(YAHTZEE_JR, {1 - seat: GREEDY}, seat=seat, seed=seed)
-    said = run("play", "yahtzee_jr", "--seat", seat, "--seed", seed, typed="\n".join(script.typed) + "\n")
-    winners = next(line for line in reversed(lines(said)) if "won by" in line)
-    assert lines(said)[-1] == ("You won!" if f"player_{seat}" in winners else "You did not win.")
-
-
-@pytest.mark.parametrize("won", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (1, 0, 1)])
-@pytest.mark.parametrize("seat", [0, 1, 2])
-def test_play__the_last_words_are_those_for_the_seat(
-    monkeypatch: pytest.MonkeyPatch, seat: int, won: tuple[int, ...]
-) -> None:
-    game = load_game("showdown_yahtzee")
-    points = np.array([[9.0, 9.0, 9.0]])
-    monkeypatch.setattr(terminal.Batch, "results", lambda self, rows: (points, np.array([won], np.int8)))
-    monkeypatch.setattr(terminal.Person, "act", lambda self, view: view.masks.argmax(axis=1))
-    console = Console(file=io.StringIO(), width=WIDTH)
-    terminal.play_game(game, [RandomPolicy()], console, num_players=3, seat=seat, seed=1, options={"max_turns": 1})
-    said = lines(console.file.getvalue())  # type: ignore[attr-defined]
-    assert said[0] == f"You are player_{seat}."
-    assert said[-1] == ("You won!" if won[seat] else "You did not win.")
-
-
 @pytest.mark.parametrize("players", [1, 2, 3, 4])
-def test_play__takes_one_rival_or_one_for_each_other_seat(players: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal.Person, "act", lambda self, view: view.masks.argmax(axis=1))
+def test_play__takes_one_rival_or_one_for_each_other_seat(players: int, tried: Tried) -> None:
     for rivals in range(1, 5):
-        console = Console(file=io.StringIO(), width=WIDTH)
-        game = partial(
-            terminal.play_game,
-            YAHTZEE_JR,
-            [RandomPolicy()] * rivals,
-            console,
-            num_players=players,
-            seat=players - 1,
-            seed=1,
-        )
-        if rivals in (1, players - 1) or players == 1:
-            game()
-            assert f"You are player_{players - 1}." in console.file.getvalue()  # type: ignore[attr-defined]
+        words = ["play", "yahtzee_jr", "--num-players", players, "--seat", players - 1]
+        status, said, complained = tried(*words, "--opponents", *["random"] * rivals, typed="q\ny\n")
+        if players == 1:
+            assert complained.startswith("fivedice: a game with one player has no opponents; leave out --opponents")
+        elif rivals in (1, players - 1):
+            assert (status, complained) == (0, "")
+            assert f"You are player_{players - 1}" in said
         else:
             others = "is only 1 other seat" if players == 2 else f"are {players - 1} other seats"
             more = f", or play with --num-players {rivals + 1}" if rivals < 4 else ""
-            expected = (
-                f"--opponents lists {rivals} policies, but there {others}; list one for all or one for each{more}"
+            assert complained == (
+                f"fivedice: --opponents lists {rivals} policies, but there {others}; "
+                f"list one for all or one for each{more}\n"
             )
-            with pytest.raises(ValueError, match=f"^{expected}$"):
-                game()
-    for seat in (-1, players):
-        with pytest.raises(
-            ValueError, match=f"--seat {seat} does not exist in a game with {players} players; use 0 to"
-        ):
-            terminal.play_game(YAHTZEE_JR, [RandomPolicy()], Console(), num_players=players, seat=seat)
+    status, _, complained = tried("play", "yahtzee_jr", "--num-players", players, "--seat", players, typed="q\n")
+    assert complained.startswith(f"fivedice: --seat {players} does not exist in a game with {players} players; use 0")
 
 
 ADVISERS: list[tuple[str, int | None, dict[str, Any], str | None, str]] = [
@@ -2302,7 +2147,7 @@ def test_find_adviser__is_the_one_asked_for_or_the_best_there_is(
     files: dict[str, Path], game: str, seats: int | None, options: dict[str, Any], name: str | None, expected: str
 ) -> None:
     asked = name.replace("YUM3", str(files["YUM3"])) if name else None
-    adviser = terminal.find_adviser(load_game(game), seats, options, asked)
+    adviser = find_adviser(load_game(game), seats, options, asked)
     if " " in expected and expected.startswith("fivedice"):
         module, attribute = expected.split()
         assert adviser is getattr(importlib.import_module(module), attribute)
@@ -2330,82 +2175,7 @@ def test_find_adviser__refuses_who_knows_no_values_or_not_at_this_table(
     files: dict[str, Path], game: str, seats: int | None, name: str, complaint: str
 ) -> None:
     with pytest.raises(ValueError, match=complaint):
-        terminal.find_adviser(load_game(game), seats, {}, name.replace("YUM3", str(files["YUM3"])))
-
-
-CHOICES = {0: "keep none", 1: "keep 5", 4: "keep 5 5", 7: "fill Low", 8: "fill Low Straight", 12: "fill Fives: 15"}
-LEGAL = np.zeros(14, np.int8)
-LEGAL[[*CHOICES, 2]] = 1  # 2 comes to the same as 1, and is not shown
-ANSWERS: dict[str, int | str] = {
-    "0": 0,
-    "1": 1,
-    "2": 2,
-    "007": 7,
-    "12": 12,
-    "3": "3 is not a choice; type a number from the list (0).",
-    "13": "13 is not a choice; type a number from the list (0).",
-    "14": "14 is not a choice; type a number from the list (0).",
-    "999999999": "999999999 is not a choice; type a number from the list (0).",
-    "1234567890": "'1234567890' is not a choice; type a number from the list (0) or its words (keep none).",
-    "": "You typed nothing; type a number from the list (0).",
-    "   ": "You typed nothing; type a number from the list (0).",
-    "keep none": 0,
-    "NONE": 0,
-    "keep 5": 1,  # exactly, though others have these words too
-    " keep   5 5 ": 4,
-    "Fill LOW": 7,
-    "straight": 8,
-    "15": "15 is not a choice; type a number from the list (0).",
-    ": 15": 12,
-    "fill Low S": 8,
-    "low": "'low' could mean fill Low or fill Low Straight; type more of the words.",
-    "keep": "'keep' could mean keep none or keep 5 or keep 5 5; type more of the words.",
-    "High": "'High' is not a choice; type a number from the list (0) or its words (keep none).",
-    "-1": "'-1' is not a choice; type a number from the list (0) or its words (keep none).",
-    "1.0": "'1.0' is not a choice; type a number from the list (0) or its words (keep none).",
-}
-
-
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_understand__an_answer(answer: str) -> None:
-    assert terminal.understand(answer, CHOICES, LEGAL) == ANSWERS[answer]
-
-
-def test_distinct_choices__are_the_first_of_each_words_of_their_own_row() -> None:
-    batch = Batch(YUM, 3)
-    batch.reset(5)
-    for row in range(3):
-        view = batch.view()
-        legal = np.flatnonzero(view.masks[row]).tolist()
-        names = {action: YUM.name_action(view.states[row], view.options, action) for action in legal}
-        first = {name: action for action, name in reversed(names.items())}
-        assert terminal.distinct_choices(view, row) == {action: name for name, action in first.items()}
-        assert len(first) < len(names)
-
-
-def test_person__answers_every_row_of_a_view() -> None:
-    batch = Batch(YUM, 3)
-    batch.reset(5)
-    view = batch.view()
-    console = Console(file=io.StringIO(), width=WIDTH)
-    answers = iter(["keep none", "31", "quit"])
-    console.input = lambda prompt: next(answers)  # type: ignore[method-assign]
-    asked: list[View] = []
-
-    class Values:
-        def action_values(self, view: View) -> NDArray[np.float64]:
-            asked.append(view)
-            return np.arange(3)[:, None] * 1000.0 + np.arange(view.masks.shape[1])[None, :]
-
-    person = terminal.Person(console, Values())
-    with pytest.raises(terminal.Quit):
-        person.act(view)
-    said = console.file.getvalue()  # type: ignore[attr-defined]
-    assert all(f"({1000.0 * row:.2f}" in said for row in range(3))
-    assert said.count("best") == 3
-    assert all(one is view for one in asked)
-    answers = iter(["keep none", "31", "1"])
-    assert person.act(view).tolist() == [0, 31, 1]
+        find_adviser(load_game(game), seats, {}, name.replace("YUM3", str(files["YUM3"])))
 
 
 # Policies by name

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 from starlette.testclient import TestClient
 
-from fivedice.agents.cli.terminal import Person
-from fivedice.agents.play.advice import UNITS, find_adviser
+from fivedice.agents.cli.terminal import play_game
+from fivedice.agents.play.advice import UNITS, figure, find_adviser, make_adviser
 from fivedice.agents.play.seats import seat_of
-from fivedice.agents.play.session import PERSON, PlaySession
+from fivedice.agents.play.session import PERSON, PlaySession, Seat
 from fivedice.agents.policies.baselines import GREEDY
 from fivedice.agents.web import server
 from fivedice.agents.web.app import MOST_BYTES, Games, make_app
@@ -279,18 +279,21 @@ def test_advice__is_that_of_the_terminal(
 ) -> None:
     path = start(client, name, "person", "person")
     found = wait_for_advice(client, path, number=0, adviser=adviser)
-    batch = Batch(load_game(name), 1, num_players=2)
-    batch.reset(3)
+    session = PlaySession(load_game(name), [Seat(), Seat()], seed=3)
+    view = session.position.view
+    assert view is not None
     known = find_adviser(load_game(name), 2, {}, adviser or None)
-    out = io.StringIO()
-    console = Console(file=out, width=400)
-    monkeypatch.setattr(console, "input", lambda prompt: str(found["choices"][0]["action"]))
-    view = batch.view()
-    assert Person(console, known).act(view)[0] == found["choices"][0]["action"]
     values = known.action_values(view)[0]
     for choice in found["choices"]:
         assert choice["value"] == values[choice["action"]]
-        assert f"{choice['words']}  ({choice['value']:.2f}" in out.getvalue()
+    console = Console(file=io.StringIO(), width=400)
+    monkeypatch.setattr(console, "input", lambda prompt, **settings: next(typed))
+    typed = iter(["list", "quit", "y"])
+    asked = make_adviser(session.game, session.options, adviser or None)
+    play_game(session, console, adviser=asked)
+    told = " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
+    for choice in found["choices"]:
+        assert f"#{choice['action']} {choice['words']} {figure(asked.unit, choice['value'])}" in told
     assert found["unit"] in UNITS.values()
     assert found["choices"][0]["best"]
     assert (found["games"] > 0, found["choices"][0]["error"] != "") == (("rollout" in adviser),) * 2
@@ -394,3 +397,11 @@ def test_move__is_answered_in_less_than_a_tenth_of_a_second(client: TestClient) 
         post(client, f"{path}/move", number=number, action=action)
         durations.append(time.process_time() - begun)
     assert sorted(durations)[4] < 0.1  # the median, because rules may be compiled at first
+
+
+@pytest.mark.parametrize("name", ["mypackage:MyPolicy", "rollout:mypackage:MyPolicy:4"])
+def test_seat__that_would_be_imported_is_refused_from_a_page_and_from_a_file(client: TestClient, name: str) -> None:
+    answer = client.post("/api/games", json={"game": "yum", "seats": ["person", name], "options": {}})
+    assert answer.status_code == 400
+    with pytest.raises(ValueError, match=r"^the policy 'mypackage:MyPolicy' would be imported, so a file or a page"):
+        seat_of(name)
