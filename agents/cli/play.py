@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from fivedice.agents.cli.app import GameOptions, NumPlayers, app, console, game_setup, needs_module, say
+from fivedice.agents.cli.waiting import COMPILING, waiting
 from fivedice.agents.play.advice import make_adviser
 from fivedice.agents.play.saved import load as load_saved
 from fivedice.agents.play.seats import seat_of, seats_around
@@ -76,7 +77,7 @@ def play(
         needs_module("uvicorn", "web")
         needs_module("starlette", "web")
     if file is not None:
-        with terminal.waiting(console, terminal.COMPILING):
+        with waiting(console, COMPILING):
             session = load_saved(file.read_text("utf-8"), seat_of)
     else:
         spec = load_game(game)
@@ -88,7 +89,7 @@ def play(
             raise ValueError("a game with one player has no opponents; leave out --opponents, or raise --num-players")
         others = [Seat(name, policy) for name, policy in zip(names, policies, strict=True)]
         seats = seats_around(spec, players, seat, others)
-        with terminal.waiting(console, terminal.COMPILING):
+        with waiting(console, COMPILING):
             session = PlaySession(spec, seats, options=chosen, seed=seed)
     if browser:
         from fivedice.agents.web import server

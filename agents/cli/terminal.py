@@ -2,9 +2,7 @@
 
 import importlib
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -12,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fivedice.agents.cli.answers import understand
+from fivedice.agents.cli.ending import look_back, result_in_words
 from fivedice.agents.cli.telling import (
     SIGNS,
     board,
@@ -23,9 +22,9 @@ from fivedice.agents.cli.telling import (
     turn_of,
     with_you,
 )
+from fivedice.agents.cli.waiting import COMPILING, waiting
 from fivedice.agents.play import saved
-from fivedice.agents.play.account import account
-from fivedice.agents.play.advice import UNITS, Advice, AdviceTask, Adviser, Unit, figure, make_adviser
+from fivedice.agents.play.advice import UNITS, Advice, AdviceTask, Adviser, figure, make_adviser
 from fivedice.agents.play.choices import Choice, choices_of
 from fivedice.agents.play.session import Move, PlaySession, Refused
 from fivedice.agents.policies.baselines import GREEDY
@@ -33,9 +32,7 @@ from fivedice.envs.core.view import View
 
 LINES, WIDTH = 24, 80  # of the smallest terminal that shows the board, the choices and the prompt at once
 SHOWN = 5  # choices that are shown; `list` shows all
-SLOW = 1.0  # seconds after which a wait is explained
 INTERVAL = 1.96  # standard errors in a 95 % interval
-COMPILING = "Compiling the rules. This happens once after an installation and takes a minute or two"
 HELP = """\
 Type a choice in words, in part or in full, or its letter: 'keep 5 4', 'fours'.
 A number means the dice that show it, else a space, else an action: '4' keeps
@@ -400,48 +397,14 @@ class Terminal:
         for line in board(session, own):
             self._console.print(Text(line), no_wrap=True, overflow="crop")
         self._say(result_in_words(session, own), "bold")
-        self._look_back()
-        self._console.print(Text(f"The same dice again: {command_of(session)}"), soft_wrap=True)
-
-    def _look_back(self) -> None:
-        """Luck and play apart where the game is solved, else the costliest choice by the advice that was shown."""
-        session, own = self.session, self._own
         try:
             with waiting(self._console, "Working out what was luck and what was play; Ctrl-C skips it"):
-                found = account(session)
+                looked_back = look_back(session, own, self._given)
         except KeyboardInterrupt:
-            return
-        if found is None:
-            self._look_back_by_advice()
-            return
-        for seat, one in enumerate(found.seats):
-            mine = seat == own
-            luck, lost = figure(found.unit, one.luck, signed=True), figure(found.unit, one.lost)
-            whose, plays = ("your", "your") if mine else (f"player_{seat}'s", "its")
-            self._say(f"Luck and play: {whose} dice were worth {luck}, {plays} choices cost {lost}.")
-        self._say(f"Unit: {UNITS[found.unit]}, under optimal play.", "dim")
-        for loss in found.losses:
-            if own is None or loss.move.seat == own:
-                self._say_costliest(found.unit, loss.move, loss.lost, loss.best)
-                break
-
-    def _look_back_by_advice(self) -> None:
-        costs = []
-        for move in self.session.moves:
-            advice = self._given.get(move.number - 1)
-            if advice is not None and self.session.seats[move.seat].policy is None:
-                advised = advice.of(move.action)
-                if not advised.may_be_best:
-                    costs.append((advised.behind, move, advice))
-        if costs:
-            lost, move, advice = max(costs, key=lambda cost: cost[0])
-            self._say_costliest(advice.adviser.unit, move, lost, advice.best.choice.words, advice.adviser.name)
-
-    def _say_costliest(self, unit: Unit, move: Move, lost: float, best: str, by: str = "") -> None:
-        cost = figure(unit, lost).lstrip("+")
-        judged = f" of {UNITS[unit]}, by {by}" if by else ""
-        words, instead = (with_you(text, self._own) for text in (move.words, best))
-        self._say(f"The costliest choice, move {move.number}: {words}. It cost {cost}{judged}; best: {instead}.")
+            looked_back = []
+        for line in looked_back:
+            self._say(line)
+        self._console.print(Text(f"The same dice again: {command_of(session)}"), soft_wrap=True)
 
     def _after_the_end(self) -> bool:
         """Whether the game goes on, because the person took a move back."""
@@ -475,51 +438,6 @@ def in_columns(entries: list[str], columns: int) -> list[str]:
         cells = entries[row::rows]
         lines.append("".join(cell + " " * (width - cell_len(cell)) for cell in cells).rstrip())
     return lines
-
-
-def result_in_words(session: PlaySession, own: int | None) -> str:
-    """Who won, and by how much."""
-    scores, winners = session.position.scores, session.winners
-    end = "The game was cut short by its limit of turns. " if session.is_cut_short else ""
-    if len(scores) == 1:
-        return f"{end}You finished with {scores[0]:g} points." if own == 0 else f"{end}{scores[0]:g} points."
-    if own is None:
-        return f"{end}Won by {' and '.join(f'player_{seat}' for seat in winners)}."
-    rivals = max(points for seat, points in enumerate(scores) if seat != own)
-    margin = scores[own] - rivals
-    points = f"{scores[own]:g} points against {rivals:g}"
-    if own in winners and len(winners) > 1:
-        return f"{end}You share the win: {points}."
-    if own in winners:
-        return f"{end}You won by {margin:g}: {points}." if margin else f"{end}You won after a tie: {points}."
-    return f"{end}You lost by {-margin:g}: {points}." if margin else f"{end}You lost after a tie: {points}."
-
-
-@contextmanager
-def waiting(console: Console, why: str, task: AdviceTask | None = None) -> Iterator[None]:
-    """Explain a wait that takes longer than a second; on a terminal with the seconds and the progress."""
-    over = threading.Event()
-
-    def explain() -> None:
-        seconds = 0
-        while not over.wait(SLOW):
-            seconds += 1
-            if console.is_terminal:
-                part = f", {100 * task.progress:.0f} %" if task is not None and task.adviser.is_slow else ""
-                console.file.write(f"\r{why} … {seconds} s{part} ")
-                console.file.flush()
-            elif seconds == 1:
-                console.print(Text(f"{why} …"))
-        if seconds and console.is_terminal:
-            console.file.write("\n")
-
-    thread = threading.Thread(target=explain, name="fivedice wait", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def play_game(

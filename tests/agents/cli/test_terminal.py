@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fivedice.agents.cli.terminal import COMPILING, LINES, play_game, result_in_words, waiting
+from fivedice.agents.cli.ending import result_in_words
+from fivedice.agents.cli.terminal import LINES, play_game
+from fivedice.agents.cli.waiting import COMPILING, waiting
 from fivedice.agents.play import saved
 from fivedice.agents.play.advice import AdviceTask, Adviser, make_adviser
 from fivedice.agents.play.choices import choices_of
@@ -196,13 +198,13 @@ def test_advice__that_is_slow_says_so_and_can_be_stopped(monkeypatch: pytest.Mon
 
 
 def test_waiting__explains_itself_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fivedice.agents.cli.terminal.SLOW", 0.01)
+    monkeypatch.setattr("fivedice.agents.cli.waiting.SLOW", 0.01)
     console = Console(file=io.StringIO(), width=WIDTH)
     with waiting(console, COMPILING):
         threading.Event().wait(0.3)
     assert console.file.getvalue().count(COMPILING[:20]) == 1  # type: ignore[attr-defined]
     quick = Console(file=io.StringIO(), width=WIDTH)
-    monkeypatch.setattr("fivedice.agents.cli.terminal.SLOW", 30.0)
+    monkeypatch.setattr("fivedice.agents.cli.waiting.SLOW", 30.0)
     with waiting(quick, COMPILING):
         pass
     assert quick.file.getvalue() == ""  # type: ignore[attr-defined]
