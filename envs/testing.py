@@ -371,6 +371,10 @@ def _check_declaration(game: Game) -> None:
         options = game.make_options(num_players)
         actions = game.action_names(options)
         _expect(len(set(actions)) == len(actions), "action_names() has the same name for two actions")
+        thrown = next((name for name in actions if name.split()[:1] == ["throw"]), "")
+        _expect(
+            not thrown, f"an action is named {thrown!r}, but 'throws' is for dice in a transcript; say 'roll' instead"
+        )
         layout = game.layout(options)
         names = [field.name for field in layout.fields]
         low, high = layout.bounds()
@@ -480,6 +484,10 @@ def _check_action_names(game: Game, states: NDArray[np.void], options: Options, 
     for action in legal:
         name = game.name_action(states[0], options, action)
         _expect(name, f"name_action() returns an empty name for action {action}")
+        _expect(
+            name.split()[0] != "throw",
+            f"name_action() returns {name!r}, but 'throws' is for dice in a transcript; say 'roll' instead",
+        )
         after, twin = states.copy(), streams.copy()
         script = new_script([1, 2, 3, 4, 5, 6] * 20, 6)
         game.rules.apply(after[0], options, action, (twin[0], script))

@@ -40,6 +40,7 @@ def with_you(text: str, own: int | None) -> str:
         else:  # what follows the name moves to the left, up to the next column
             kept = re.sub(rf"\b{me}\b((?:(?!  ).)*)", lambda found: f"you{found[1]}".ljust(len(found[0])), line)
             kept = re.sub(r"\byou (throws|chooses)\b", lambda found: f"you {found[1][:-1]}", kept)
+            kept = re.sub(r"\byou (is|has)\b", lambda found: f"you {'are' if found[1] == 'is' else 'have'}", kept)
             lines.append(kept.rstrip())
     return "\n".join(lines)
 

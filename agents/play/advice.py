@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fivedice.agents.play.choices import Choice, choices_of
-from fivedice.agents.policies.baselines import OPTIMAL, PLANNER, is_solved, policy_for, value_in_words
+from fivedice.agents.policies.baselines import OPTIMAL, PLANNER, baseline_names, is_solved, policy_for, value_in_words
 from fivedice.agents.policies.by_game import exact_solution
 from fivedice.agents.policies.checkpoint import CheckpointPolicy
 from fivedice.agents.policies.protocols import ChecksGame, HasActionValues, Policy
@@ -119,14 +119,15 @@ class Advice:
 
 def find_adviser(game: Game, num_players: int | None, options: dict[str, Any], name: str | None) -> HasActionValues:
     """The policy that advises: that of this name; without a name, optimal play if the game is solved, else the
-    planner if the game has one, else a rollout.
+    planner if the game has one, else a rollout of greedy or, without a greedy policy, of random play.
 
     Raises:
         ValueError: the policy of this name has no action values, or cannot play this game or these options.
     """
     record = game.make_options(num_players, options)
     if name is None:
-        name = OPTIMAL.name if is_solved(game, record) else PLANNER.name if PLANNER.plays(game) else ROLLOUT
+        rollout = f"{ROLLOUT}:{baseline_names(game)[0]}"
+        name = OPTIMAL.name if is_solved(game, record) else PLANNER.name if PLANNER.plays(game) else rollout
     policy = load(name)
     if policy is OPTIMAL:
         value_in_words(game, record)  # raises a ValueError if the game is not solved

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fivedice.agents.play.session import PERSON, Seat
-from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, is_solved
+from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, baseline_names, is_solved
 from fivedice.agents.policies.checkpoint import read_card
 from fivedice.agents.policies.registry import ROLLOUT, is_imported, load, read_rollout
 from fivedice.envs.core.spec import Game, Options
@@ -44,8 +44,9 @@ def offers(game: Game, options: Options | None = None, runs: Path = Path("runs")
         found.append(Offer(PLANNER.name, "looks beyond its turn"))
     if is_solved(game, record):
         found.append(Offer(OPTIMAL.name, "plays perfectly"))
-    if GREEDY.plays(game):
-        found.append(Offer(ROLLOUT, "simulates games before each move; slow"))
+    base = baseline_names(game)[0]
+    name = ROLLOUT if base == GREEDY.name else f"{ROLLOUT}:{base}"
+    found.append(Offer(name, "simulates games before each move; slow"))
     return found + [offer for path in sorted(runs.glob("**/*.safetensors")) if (offer := _offer_of(game, path))]
 
 

@@ -450,7 +450,7 @@ FAULTS: dict[str, list[Callable[[], None]]] = {
         declaration_of(OPTIONS=(Forgetful("zeros", ("forced", "free"), ""),))
     ],
     "action_names() has the same name for two actions": [
-        declaration_of(action_names=lambda options: ("throw", "stop", "throw"))
+        declaration_of(action_names=lambda options: ("roll", "stop", "roll"))
     ],
     "layout() has two fields with the same name": [declaration_of(layout=fields("dice", "score", "dice"))],
     "layout.bounds() does not have layout.size values": [declaration_of(layout=fields("dice", layout=TooLong))],
@@ -491,7 +491,13 @@ FAULTS: dict[str, list[Callable[[], None]]] = {
     ],
     "name_action() returns an empty name for action {}": [rules_of(name_action=lambda state, options, action: "")],
     "two legal actions have the name {}, but different effects": [
-        rules_of(name_action=lambda state, options, action: "throw" if action < 31 else "fill")
+        rules_of(name_action=lambda state, options, action: "keep" if action < 31 else "fill")
+    ],
+    "name_action() returns {}, but 'throws' is for dice in a transcript; say 'roll' instead": [
+        rules_of(name_action=lambda state, options, action: f"throw {action}")
+    ],
+    "an action is named {}, but 'throws' is for dice in a transcript; say 'roll' instead": [
+        declaration_of(action_names=lambda options: ("stop", "throw one die"))
     ],
     "the replay of a transcript does not have the same transcript": [replays_another_game],
 }

@@ -208,6 +208,21 @@ except ValueError as error:
     ]
 
 
+def test_game_without_greedy__has_rollouts_of_random_play_as_advice(site: Path) -> None:
+    code = """
+import dataclasses
+from pigdice import GAME, rules
+from fivedice.envs import register_game
+from fivedice.agents.play.advice import make_adviser
+from fivedice.agents.play.seats import offers
+HOG = dataclasses.replace(GAME, name="hog", rules=rules)
+register_game("hog", HOG)
+print(make_adviser(HOG, HOG.make_options(2)).name)
+print([offer.name for offer in offers(HOG)])
+"""
+    assert run(site, code).splitlines() == ["rollout:random:64", "['random', 'rollout:random']"]
+
+
 def test_register_game__takes_a_place_or_a_declaration(site: Path) -> None:
     code = """
 import sys

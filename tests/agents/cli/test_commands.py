@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
 from fivedice.agents import cli
+from fivedice.agents.cli import list as cli_list
 from fivedice.agents.policies.checkpoint import load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
 from fivedice.agents.reports import tournament_page
@@ -56,6 +58,17 @@ def checkpoint(tmp_path: Path) -> Path:
 
 
 # What it shows
+
+
+def test_list__of_a_game_without_options_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = SimpleNamespace(OPTIONS=())
+    plain = SimpleNamespace(
+        title="Plain", min_players=2, max_players=3, default_players=2, aec_id="a", gymnasium_id="b", rules=rules
+    )
+    monkeypatch.setattr(cli_list, "game_names", lambda: {"plain": 0})
+    monkeypatch.setattr(cli_list, "load_game", lambda name: plain)
+    _, said, _ = run("list")
+    assert said == "plain: Plain, 2 to 3 players, 2 by default\nids a (PettingZoo), b (Gymnasium)\nno options\n\n"
 
 
 def test_list__names_every_game_id_and_option(run: Run) -> None:
