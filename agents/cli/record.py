@@ -30,8 +30,8 @@ def record_games(
     game
         The game, for example yum; see `fivedice list`.
     policies
-        One policy for all seats, or one for each seat: random, greedy, optimal, rollout (or rollout:BASE:GAMES) and
-        checkpoint files. Each game moves them on by one seat.
+        One policy for all seats, or one for each seat: random, greedy, planner, optimal, rollout (or
+        rollout:BASE:GAMES), and checkpoint files. Each game moves them on by one seat.
     games
         Number of games.
     out

@@ -6,7 +6,7 @@ from typing import Annotated
 from fivedice.agents.cli.app import GameOptions, app, console, game_setup
 from fivedice.agents.cli.film import Seconds, check_file, show_film
 from fivedice.agents.play.advice import find_adviser
-from fivedice.agents.policies.registry import load
+from fivedice.agents.policies.registry import NAMES, load
 from fivedice.agents.reports.film import film_of_match
 from fivedice.agents.reports.film_files import KINDS
 from fivedice.agents.training.config import whole
@@ -31,8 +31,8 @@ def watch(
     game
         The game, for example yum; see `fivedice list`.
     policies
-        The policy of each seat: random, greedy, optimal, rollout (or rollout:BASE:GAMES) or checkpoint files. Their
-        number is the number of players.
+        The policy of each seat: random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files,
+        or policies of your own as module:attribute. Their number is the number of players.
     out
         Write the game into this file: .html is a page to step through, .gif and .mp4 are films, .txt is a transcript.
         Default: print it.
@@ -45,7 +45,7 @@ def watch(
     spec = load_game(game)
     if not policies:
         raise ValueError(
-            "no policy given; name one for each seat: random, greedy, optimal, rollout or a checkpoint file"
+            f"no policy given; name one for each seat: {', '.join(NAMES)}, a file, or your own as module:attribute"
         )
     seated = [load(name) for name in policies]
     _, chosen = game_setup(spec, seated, len(seated), options)

@@ -1732,7 +1732,7 @@ def test_watch_and_replay__each_parameter_is_seen_in_the_game(run: Run, tmp_path
         ("replay PLAYED --out a.png", "--out a.png has an unknown format; use a name that ends in .gif, .mp4, .html"),
         ("watch yum random --out a", "--out a has an unknown format; use a name that ends in .gif, .mp4, .html, .txt"),
         ("watch yum random --out no/a.gif", "--out no/a.gif: the folder no does not exist"),
-        ("watch yum", "no policy given; name one for each seat: random, greedy, optimal, rollout or a checkpoint file"),
+        ("watch yum", "no policy given; name one for each seat: random, greedy, planner, optimal, rollout, a file"),
         ("watch yahtzee_jr random random random random random", "num_players=5 is not possible"),
         ("replay missing.txt", "missing.txt cannot be used: No such file or directory"),
     ],
