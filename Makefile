@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: train test lint docs bench interop mutants stress clean help
+.PHONY: train test lint docs bench interop zoo mutants stress clean help
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -50,6 +50,9 @@ build/interop/%/.installed: examples/requirements/%.txt pyproject.toml setup.py
 	@touch $@
 
 .PRECIOUS: build/interop/%/.installed
+
+zoo: $(INSTALLED)  ## train the agents that come with the package, or those in AGENTS (an hour for all)
+	$(BIN)/python -m fivedice.agents.training.pretrain $(AGENTS)
 
 mutants: $(INSTALLED)  ## plant the faults of tests/mutants one by one: do the tests notice? (an hour or more)
 	$(BIN)/python tests/mutants/plant.py

@@ -18,6 +18,7 @@ from fivedice.agents.cli import (
     tournament,
     train,
     watch,
+    zoo,
 )
 from fivedice.agents.cli.app import app, console, main
 
@@ -39,4 +40,5 @@ __all__ = [
     "tournament",
     "train",
     "watch",
+    "zoo",
 ]

@@ -9,6 +9,7 @@ from rich.text import Text
 from fivedice.agents.cli.app import app, console
 from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.policies.registry import load
+from fivedice.agents.policies.zoo import agent_file
 from fivedice.envs.core.option import written
 
 
@@ -19,10 +20,11 @@ def info(file: Path) -> None:
     Parameters
     ----------
     file
-        A .safetensors checkpoint.
+        A .safetensors checkpoint, or the name of an agent that comes with the package.
     """
     from fivedice.agents.policies.checkpoint import read_card
 
+    file = agent_file(str(file)) or file
     card = read_card(file)
     table = Table(title=Text(str(file)), show_header=False, title_justify="left")
     for name, value in card.items():

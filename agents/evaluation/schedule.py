@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from fivedice.agents.evaluation.match import LEAST_DEALS
 from fivedice.agents.policies.registry import ROLLOUT, is_imported, read_rollout
+from fivedice.agents.policies.zoo import agent_file
 from fivedice.envs import load_game
 from fivedice.envs.core.fingerprint import sources_of_package
 from fivedice.envs.core.option import Value
@@ -161,7 +162,7 @@ def policy_digest(name: str) -> str:
         return f"{ROLLOUT} {metadata.version('fivedice')} {games} {aim} of {policy_digest(base)}"
     if is_imported(name):
         return f"{name} {sources_of_package(name.partition(':')[0].partition('.')[0]).hex()}"
-    path = Path(name)
+    path = agent_file(name) or Path(name)
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     return f"{name} {metadata.version('fivedice')}"

@@ -1,13 +1,14 @@
 """Who may sit at a table: the policies by name that can play a game, and the checkpoints in a folder of runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fivedice.agents.play.session import PERSON, Seat
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, baseline_names, is_solved
 from fivedice.agents.policies.checkpoint import read_card
 from fivedice.agents.policies.registry import ROLLOUT, is_imported, load, read_rollout
+from fivedice.agents.policies.zoo import FOLDER, agent_names
 from fivedice.envs.core.spec import Game, Options
 
 
@@ -47,7 +48,13 @@ def offers(game: Game, options: Options | None = None, runs: Path = Path("runs")
     base = baseline_names(game)[0]
     name = ROLLOUT if base == GREEDY.name else f"{ROLLOUT}:{base}"
     found.append(Offer(name, "simulates games before each move; slow"))
-    return found + [offer for path in sorted(runs.glob("**/*.safetensors")) if (offer := _offer_of(game, path))]
+    agents = [
+        replace(offer, name=name, about=f"comes with the package, {offer.about}")
+        for name in agent_names()
+        if (offer := _offer_of(game, FOLDER / f"{name}.safetensors"))
+    ]
+    trained = [offer for path in sorted(runs.glob("**/*.safetensors")) if (offer := _offer_of(game, path))]
+    return found + agents + trained
 
 
 def _offer_of(game: Game, path: Path) -> Offer | None:

@@ -4,6 +4,7 @@ A name of the form ``module:attribute`` imports a module, so such names come fro
 from the caller's code. No file holds one, and no name from a file is given to `load`.
 """
 
+import difflib
 import importlib
 import re
 import sys
@@ -15,6 +16,7 @@ from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, RandomP
 from fivedice.agents.policies.extras import import_optional
 from fivedice.agents.policies.files import no_checkpoint, readable
 from fivedice.agents.policies.rollout import AIMS, GAMES, POINTS, RolloutPolicy
+from fivedice.agents.policies.zoo import agent_file, agent_names
 from fivedice.envs.core.plugins import first_line, import_attribute, is_source, reason_of
 from fivedice.envs.core.view import Policy, View
 
@@ -27,7 +29,8 @@ ROLLOUT = "rollout"
 def load(name: str | Path, *, deterministic: bool = True) -> Policy:
     """A policy: one of ours by its name (``"random"``, ``"greedy"``, …), a file, or one of your own.
 
-    The names are ``"random"``, ``"greedy"``, ``"planner"``, ``"optimal"`` and ``"rollout"``.
+    The names are ``"random"``, ``"greedy"``, ``"planner"``, ``"optimal"`` and ``"rollout"``, and those of the agents
+    that come with the package, such as ``"yum-quick"`` (``fivedice zoo`` lists them).
 
     A rollout's name may give its base policy, the number of simulated games and the aim, in this order. Each is
     optional: ``"rollout:random:200"``, ``"rollout:runs/yum/best.safetensors"``, ``"rollout:greedy:64:win"``. See
@@ -53,14 +56,18 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
         return PLANNER
     if name == "optimal":
         return OPTIMAL
+    if isinstance(name, str) and (agent := agent_file(name)) is not None:
+        name = agent
     if isinstance(name, str) and name.split(":")[0] == ROLLOUT:
         base, games, aim = read_rollout(name)
         return RolloutPolicy(load(base, deterministic=deterministic), games, aim)
     if isinstance(name, str) and is_imported(name):
         return import_policy(name)
     shown = str(name) if isinstance(name, Path) else name
+    close = difflib.get_close_matches(str(name), (*NAMES, *agent_names()), 1)
     refused = (
-        f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors or .onnx file; "
+        f"{shown!r} is not a policy; {f'did you mean {close[0]!r}? Else ' if close else ''}"
+        f"use {', '.join(map(repr, NAMES))}, an agent of 'fivedice zoo', or the path of a .safetensors or .onnx file; "
         "name a policy of your own as module:attribute"
     )
     if not isinstance(name, (str, Path)) or name == "":

@@ -20,6 +20,7 @@ from fivedice.agents.play import saved
 from fivedice.agents.play.seats import offers, seat_of
 from fivedice.agents.play.session import PERSON, PlaySession, Refused, Seat
 from fivedice.agents.policies.registry import NAMES, ROLLOUT, read_rollout
+from fivedice.agents.policies.zoo import agent_names
 from fivedice.agents.web.guard import Guard
 from fivedice.agents.web.table import Table
 from fivedice.envs import GAMES, load_game
@@ -131,7 +132,8 @@ class Games:
             ValueError: there is no such policy.
         """
         base = read_rollout(name)[0] if name.split(":")[0] == ROLLOUT else name
-        if base not in (PERSON, *NAMES) and not Path(base).resolve().is_relative_to(self.runs.resolve()):
+        named = base in (PERSON, *NAMES, *agent_names())
+        if not named and not Path(base).resolve().is_relative_to(self.runs.resolve()):
             raise ValueError(f"{name!r} is neither a policy nor a checkpoint in the folder {self.runs}")
         return seat_of(name)
 
