@@ -18,9 +18,10 @@ from fivedice.agents.evaluation.variance import point_values
 from fivedice.agents.policies.baselines import GREEDY, is_solved, optimum
 from fivedice.agents.policies.checkpoint import load_checkpoint, read_card, save_checkpoint
 from fivedice.agents.policies.zoo import FOLDER
+from fivedice.agents.training import run as training_run
 from fivedice.agents.training.config import Mix, TrainConfig
 from fivedice.agents.training.launch import count_cores
-from fivedice.agents.training.run import train
+from fivedice.agents.training.run import Silent, train
 
 CONFIGS = Path(__file__).parent.parent.parent / "configs"
 SEED = 7  # of the evaluations; no training uses dice of this seed
@@ -36,6 +37,16 @@ class Plan:
     seed: int
     games: int
     settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Progress(Silent):
+    """A `Reporter` that prints a line for each evaluation."""
+
+    def updated(self, progress: training_run.Progress) -> None:
+        """Print how far the run is."""
+        if progress.evaluation is not None:
+            score = progress.evaluation["score"].mean
+            print(f"  {progress.steps:,} decisions, {score:.1f} points per game", flush=True)
 
 
 def plans() -> dict[str, Plan]:
@@ -94,7 +105,8 @@ def pretrain(name: str, plan: Plan, runs: Path, out: Path) -> Path:
     """Train an agent, or continue its run, evaluate it, and write its checkpoint. Returns the checkpoint's path."""
     folder = runs / name
     config = config_of(name, plan, runs)
-    training = train(config, folder if folder.exists() else None)
+    print(f"{name}: {folder}", flush=True)
+    training = train(config, folder if folder.exists() else None, Progress())
     if not training.is_finished:
         raise KeyboardInterrupt
     best = training.folder / "best.safetensors"
@@ -131,7 +143,12 @@ def main(*names: str, runs: Path = Path("runs/zoo"), out: Annotated[Path, Parame
         if name not in known:
             raise SystemExit(f"pretrain: there is no agent {name!r} in agents.toml; known are {', '.join(known)}")
     for name in names or known:
-        print(pretrain(name, known[name], runs, out), flush=True)
+        try:
+            print(f"Wrote {pretrain(name, known[name], runs, out)}", flush=True)
+        except (ValueError, OSError) as error:
+            raise SystemExit(f"pretrain: {error}") from None
+        except KeyboardInterrupt:
+            raise SystemExit("pretrain: stopped; the same command goes on") from None
 
 
 if __name__ == "__main__":

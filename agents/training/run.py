@@ -127,7 +127,7 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
         if continues:
             for sentence in restore(training):
                 reporter.note(sentence)
-            if training.steps > config.total_timesteps:
+            if training.steps - config.total_timesteps >= config.n_envs * config.n_steps:  # more than its last update
                 raise ValueError(
                     f"{folder} has made {training.steps:,} decisions already, more than "
                     f"total_timesteps={config.total_timesteps}; use more to continue"

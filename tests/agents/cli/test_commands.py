@@ -360,7 +360,7 @@ SMALL += ("--eval-games", 10, "--check-games", 10, "--final-games", 20)
 
 def test_train__what_is_printed_at_the_end_can_be_pasted(run: Run, tmp_path: Path) -> None:
     solo = ("--game", "yahtzee_jr", "--num-players", 1)
-    status, said, _ = run("train", *SMALL, *solo, "--total-timesteps", 64, "--runs", tmp_path, "--name", "my run")
+    status, said, _ = run("train", *SMALL, *solo, "--total-timesteps", 128, "--runs", tmp_path, "--name", "my run")
     assert status == 0
     best = tmp_path / "my run" / "best.safetensors"
     assert f"Evaluate it again:  fivedice evaluate yahtzee_jr '{best}'\n" in said
@@ -368,7 +368,7 @@ def test_train__what_is_printed_at_the_end_can_be_pasted(run: Run, tmp_path: Pat
     for changed, expected in (
         (("--seed", 5), "was started with seed=1, which cannot change; leave out --seed, or start a new run"),
         (("--name", "other"), "was started with name='my run', which cannot change; leave out --name"),
-        (("--total-timesteps", 10), "has made 64 decisions already, more than total_timesteps=10"),
+        (("--total-timesteps", 10), "has made 128 decisions already, more than total_timesteps=10"),
     ):
         status, _, complained = run("train", "--resume", folder, *changed)
         assert status == 2

@@ -917,9 +917,12 @@ def test_session__that_is_stopped_says_how_to_go_on_and_goes_on(
     assert tables == []
     assert read_card(folder / "last.safetensors")["evaluation"].keys() >= {"score", "win_rate_vs_greedy"}  # kept
     with pytest.raises(
-        ValueError, match=r"has made 1,024 decisions already, more than total_timesteps=1000; use more to continue"
+        ValueError, match=r"has made 1,024 decisions already, more than total_timesteps=800; use more to continue"
     ):
-        run_command.run(replace(config, total_timesteps=1000), folder, out)
+        run_command.run(replace(config, total_timesteps=800), folder, out)
+    run_command.run(replace(config, total_timesteps=1000), folder, out)  # its last update ended after 1,024
+    assert "Note: the run has ended after 1,024 decisions" in said.getvalue()
+    tables.clear()
     run_command.run(replace(config, n_envs=4, batch_size=32, total_timesteps=1024 + UPDATE), folder, out)
     assert "Note: n_envs differs from that of the stopped run, so its running games are dropped" in said.getvalue()
     assert evaluations == [1024, 1024 + UPDATE]
