@@ -50,6 +50,8 @@ def look_back(session: PlaySession, own: int | None, given: Mapping[int, Advice]
 
 
 def _by_advice(session: PlaySession, own: int | None, given: Mapping[int, Advice]) -> list[str]:
+    if not given:
+        return ["The game is not solved, so luck and play are not told apart. With advice, the costliest choice is named."]
     costs = []
     for move in session.moves:
         advice = given.get(move.number - 1)
@@ -58,7 +60,7 @@ def _by_advice(session: PlaySession, own: int | None, given: Mapping[int, Advice
             if not advised.may_be_best:
                 costs.append((advised.behind, move, advice))
     if not costs:
-        return []
+        return [f"No choice was worse than the best one by {next(iter(given.values())).adviser.name}."]
     lost, move, advice = max(costs, key=lambda cost: cost[0])
     adviser = advice.adviser
     return [

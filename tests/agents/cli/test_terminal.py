@@ -17,7 +17,7 @@ from fivedice.agents.cli.ending import result_in_words
 from fivedice.agents.cli.terminal import LINES, play_game
 from fivedice.agents.cli.waiting import COMPILING, waiting
 from fivedice.agents.play import saved
-from fivedice.agents.play.advice import AdviceTask, Adviser, make_adviser
+from fivedice.agents.play.advice import AdviceTask, Adviser, advise, make_adviser
 from fivedice.agents.play.choices import choices_of
 from fivedice.agents.play.seats import seat_of
 from fivedice.agents.play.session import PERSON, PlaySession
@@ -314,6 +314,34 @@ def test_solved_game__ends_with_luck_and_play_apart(monkeypatch: pytest.MonkeyPa
     assert re.search(r"Luck and play: your dice were worth [+-]\d+\.\d, your choices cost \d+\.\d\.", said)
     assert "player_1's dice were worth" in said
     assert re.search(r"The costliest choice, move \d+: .+\. It cost \d+\.\d; best: ", said)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ("best", "No choice was worse than the best one by greedy."),
+        ("worst", "The costliest choice, move "),
+        ("", "The game is not solved, so luck and play are not told apart. With advice, the costliest choice is named."),
+    ],
+)
+def test_game_that_is_not_solved__ends_with_the_costliest_choice(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answers: str, said: str
+) -> None:
+    session = session_of("showdown_yahtzee", PERSON, "greedy", max_turns=6)
+    adviser = make_adviser(session.game, session.options, "greedy")
+
+    def answer() -> str:
+        view = session.position.view
+        if session.is_over or view is None:
+            return ""
+        if answers == "worst":
+            return f"#{advise(adviser, view).choices[-1].choice.action}"
+        return answers or f"#{choices_of(view)[0].action}"
+
+    told = flat(play(monkeypatch, session, answer, tmp_path, adviser if answers else None))
+    assert said in told
+    if answers == "worst":
+        assert re.search(r"It cost \d+\.\d of expected points of this turn, by greedy; best: ", told)
 
 
 @pytest.mark.parametrize(
