@@ -51,7 +51,7 @@ def look_back(session: PlaySession, own: int | None, given: Mapping[int, Advice]
 
 def _by_advice(session: PlaySession, own: int | None, given: Mapping[int, Advice]) -> list[str]:
     if not given:
-        return ["The game is not solved, so luck and play are not told apart. With advice, the costliest choice is named."]
+        return ["Luck and play are told apart in solved games only. With advice, the costliest choice is named."]
     costs = []
     for move in session.moves:
         advice = given.get(move.number - 1)

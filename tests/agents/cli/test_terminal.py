@@ -321,7 +321,7 @@ def test_solved_game__ends_with_luck_and_play_apart(monkeypatch: pytest.MonkeyPa
     [
         ("best", "No choice was worse than the best one by greedy."),
         ("worst", "The costliest choice, move "),
-        ("", "The game is not solved, so luck and play are not told apart. With advice, the costliest choice is named."),
+        ("", "Luck and play are told apart in solved games only. With advice, the costliest choice is named."),
     ],
 )
 def test_game_that_is_not_solved__ends_with_the_costliest_choice(
