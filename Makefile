@@ -51,7 +51,7 @@ build/interop/%/.installed: examples/requirements/%.txt pyproject.toml setup.py
 
 .PRECIOUS: build/interop/%/.installed
 
-zoo: $(INSTALLED)  ## train the agents that come with the package, or those in AGENTS (an hour for all)
+zoo: $(INSTALLED)  ## train the agents that come with the package, or those in AGENTS (ten minutes for all)
 	$(BIN)/python -m fivedice.agents.training.pretrain $(AGENTS)
 
 mutants: $(INSTALLED)  ## plant the faults of tests/mutants one by one: do the tests notice? (an hour or more)

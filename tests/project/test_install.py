@@ -70,7 +70,7 @@ def said(python: Path, code: str) -> str:
 
 def test_wheel__holds_code_types_configs_and_pages_and_nothing_else(wheel: Path) -> None:
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    kinds = {".py", ".pyi", ".typed", ".toml", ".md", ".ttf", ".html", ".css", ".js", ".svg"}
+    kinds = {".py", ".pyi", ".typed", ".toml", ".md", ".ttf", ".html", ".css", ".js", ".svg", ".safetensors"}
     expected = {
         f"fivedice/{path.relative_to(ROOT).as_posix().removeprefix('package/')}"
         for folder in ("package", "envs", "agents", "configs")

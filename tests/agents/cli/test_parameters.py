@@ -237,6 +237,7 @@ player_0 places Mickey: 3, throws Minnie Minnie Minnie Donald Daisy
 """
 DOORS: dict[str, list[tuple[Any, str, Any]]] = {
     "list": [],
+    "zoo": [],
     "info": [(checkpoint, "read_card", {}), (cli.info, "load", None)],
     "train": [(run_command, "run", None)],
     "export": [(checkpoint, "load_checkpoint", "the policy"), (onnx_file, "export_onnx", None)],
@@ -274,6 +275,7 @@ YUM_CHOICES = [["high_low", "either"], ["crossed_high", "blocks_low"], ["five_al
 JR_TABLE = "Yahtzee Jr., 2 players (must_score_most={}, tie_break=roll)"
 PLAIN: dict[str, tuple[str, dict[str, Any]]] = {  # a command line, and all that it comes to
     "list": ("", {}),
+    "zoo": ("", {}),
     "info": ("YUM3", {"read_card.path": "YUM3", "load.name": "YUM3", "load.deterministic": True}),
     "train": (
         "",
@@ -462,6 +464,7 @@ IN_BROWSER: dict[str, Any] = {
 TABLE_OF_FILE = {"high_low": "either", "crossed_high": "blocks_low", "five_alike_full_house": False, "zeros": "free"}
 ARRIVES: dict[str, list[Arrives]] = {
     "list": [],
+    "zoo": [],
     "replay": [
         instead(
             "transcript",
@@ -2242,10 +2245,26 @@ def test_read_rollout__that_ends_in_the_middle_is_refused(name: str) -> None:
         read_rollout(name)
 
 
-@pytest.mark.parametrize("name", ["", "Random", "rollouts", "it.zip", Path("it.zip"), Path("random"), 3, None])
-def test_load__anything_else_is_refused_with_what_there_is(name: Any) -> None:
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("", ""),
+        ("Random", "random"),
+        ("rollouts", "rollout"),
+        ("yum-quik", "yum-quick"),
+        ("it.zip", ""),
+        (Path("it.zip"), ""),
+        (3, ""),
+        (None, ""),
+    ],
+)
+def test_load__anything_else_is_refused_with_what_there_is(name: Any, meant: str) -> None:
     shown = str(name) if isinstance(name, Path) else name
-    expected = f"{shown!r} is not a policy; use {', '.join(map(repr, NAMES))} or the path of a .safetensors"
+    suggested = f"did you mean {meant!r}? Else " if meant else ""
+    expected = (
+        f"{shown!r} is not a policy; {suggested}use {', '.join(map(repr, NAMES))}, an agent of 'fivedice zoo', "
+        "or the path of a .safetensors"
+    )
     with pytest.raises(ValueError, match=re.escape(expected)):
         load(name)
 

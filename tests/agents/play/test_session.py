@@ -9,6 +9,7 @@ from fivedice.agents.play import saved
 from fivedice.agents.play.seats import offers, seat_of
 from fivedice.agents.play.session import PERSON, PlaySession, Refused, Seat
 from fivedice.agents.policies.baselines import GREEDY, RandomPolicy
+from fivedice.agents.policies.zoo import agent_names
 from fivedice.envs import GAMES, load_game
 from fivedice.envs.core.batch import Batch
 
@@ -201,10 +202,13 @@ def test_saved__refuses_a_wrong_number_of_seats_and_unknown_ones() -> None:
 
 
 def test_offers__are_who_can_play(tmp_path: Path) -> None:
-    assert [offer.name for offer in offers(YUM, runs=tmp_path)] == ["random", "greedy", "optimal", "rollout"]
+    agents = [name for name in agent_names() if name.startswith("yum-")]
+    named = ["random", "greedy", "optimal", "rollout", *agents]
+    assert [offer.name for offer in offers(YUM, runs=tmp_path)] == named
+    assert agents
     in_set_cubed = [offer.name for offer in offers(load_game("set_cubed"), runs=tmp_path)]
     assert in_set_cubed == ["random", "greedy", "planner", "rollout"]
     jr = load_game("yahtzee_jr")
     assert "optimal" not in [offer.name for offer in offers(jr, jr.make_options(3), tmp_path)]
     (tmp_path / "broken.safetensors").write_bytes(b"nothing")
-    assert len(offers(YUM, runs=tmp_path)) == 4
+    assert len(offers(YUM, runs=tmp_path)) == len(named)

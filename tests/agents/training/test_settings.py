@@ -723,7 +723,7 @@ def test_setting__is_in_the_run_s_folder_and_read_from_there(
     monkeypatch.setattr(training_run, "validate", lambda *args: None)
     monkeypatch.setattr(training_run, "load_start", lambda config: None)
     config = TrainConfig(**{"workers": 1, name: CASES[name][0][0]})
-    monkeypatch.setattr(training_run, "start_workers", lambda size, device: nullcontext(ALONE))
+    monkeypatch.setattr(training_run, "start_workers", lambda size, device, game: nullcontext(ALONE))
     run_command.run(config, None, Console(file=io.StringIO()))
     (written,) = tmp_path.rglob("config.json")
     assert written.relative_to(tmp_path).parent == config.runs / (config.name or config.game)

@@ -2,7 +2,6 @@
 
 import copy
 import io
-from itertools import cycle
 
 import gymnasium
 import numpy as np
@@ -13,6 +12,7 @@ from rich.console import Console
 from fivedice.agents import load
 from fivedice.agents.cli.terminal import play_game
 from fivedice.agents.evaluation.match import evaluate, play_games
+from fivedice.agents.play.session import PlaySession, Seat
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
 from fivedice.envs.api.aec import DiceEnv
@@ -204,7 +204,8 @@ def test_arena__counts_games_without_a_decision_of_one_side() -> None:
 def test_play__ends_with_the_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     said = io.StringIO()
     console = Console(file=said, width=200)
-    answers = cycle(map(str, range(57)))  # what is not possible is asked for again
-    monkeypatch.setattr(Console, "input", lambda *_, **__: next(answers))
-    play_game(GAME, [load("greedy")], console, num_players=2, seat=0, seed=1, options={"max_turns": 2})
+    session = PlaySession(GAME, [Seat(), Seat("greedy", load("greedy"))], seed=1, options={"max_turns": 2})
+    monkeypatch.setattr(Console, "input", lambda *_, **__: "" if session.is_over else "a")
+    play_game(session, console)
     assert "Cut short after 2 turns" in said.getvalue()
+    assert "The game was cut short by its limit of turns. " in said.getvalue()

@@ -168,7 +168,7 @@ def test_step__what_is_no_integer_is_refused_and_changes_nothing(action: Any) ->
             "You named 1 opponent, but there is no other seat; use opponents=[], or use num_players=2",
         ),
         ({"opponents": ["random"] * 6}, f"You named 6 opponents, {TWO_OTHERS}"),
-        ({"opponents": "gredy"}, "'gredy' is not a policy; use 'random', 'greedy'"),
+        ({"opponents": "gredy"}, "'gredy' is not a policy; did you mean 'greedy'? Else use 'random', 'greedy'"),
         ({"opponents": ["random", None]}, "None is not a policy; use a name, a checkpoint's path, or an object"),
         ({"opponents": None}, "None is not a policy"),
         ({"opponents": 3}, "3 is not a policy"),
