@@ -45,7 +45,7 @@ class Progress(Silent):
     def updated(self, progress: training_run.Progress) -> None:
         """Print how far the run is."""
         if progress.evaluation is not None:
-            score = progress.evaluation["score"].mean
+            score = progress.evaluation["eval/score"].mean
             print(f"  {progress.steps:,} decisions, {score:.1f} points per game", flush=True)
 
 

@@ -194,14 +194,14 @@ WRONG = {
     "no such game": (given("evaluate", "yam", "random"), "'yam' is not a known game; did you mean 'yum'"),
     "no such policy": (
         given("evaluate", "yum", "rndom"),
-        "'rndom' is not a policy; did you mean 'random'? Else use 'random', 'greedy'",
+        "'rndom' is not a policy; did you mean 'random'\\? Else use 'random', 'greedy'",
     ),
     "no policy": (given("evaluate", "yum"), "name at least one of random"),
     "a contender twice": (given("tournament", "yum", "random", "random"), "'random' is listed twice"),
     "one contender": (given("tournament", "yum", "random"), "a tournament needs at least two policies"),
     "no such contender": (
         given("tournament", "yum", "random", "gredy"),
-        "'gredy' is not a policy; did you mean 'greedy'? Else use 'random'",
+        "'gredy' is not a policy; did you mean 'greedy'\\? Else use 'random'",
     ),
     "too few games": (
         given("tournament", "yum", "random", "greedy", "--games", 30),

@@ -467,13 +467,13 @@ def test_name__tells_rollouts_apart() -> None:
         ("rollout:greedy:", "'rollout:greedy:' is incomplete"),
         (
             "rollout:gredy:64",
-            "'gredy' is not a policy; did you mean 'greedy'? Else use 'random', 'greedy', 'planner', 'optimal', ",
+            "'gredy' is not a policy; did you mean 'greedy'\\? Else use 'random', 'greedy', 'planner', 'optimal', ",
         ),
         ("rollout:greedy:0", "a rollout cannot simulate games=0 of each action; use 1 to 100000"),
         ("rollout:greedy:100001", "a rollout cannot simulate games=100001 of each action"),
         ("rollout:greedy:-3", "a rollout cannot simulate games=-3 of each action"),
         ("rollout:greedy:64:wins", "'greedy:64:wins' is not a policy"),
-        ("rollouts", "'rollouts' is not a policy; did you mean 'rollout'? Else use"),
+        ("rollouts", "'rollouts' is not a policy; did you mean 'rollout'\\? Else use"),
         ("rollout:nowhere.safetensors", "the file nowhere.safetensors does not exist"),
     ],
 )
