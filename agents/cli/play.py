@@ -8,16 +8,21 @@ from cyclopts import Parameter
 
 from fivedice.agents.cli.app import GameOptions, NumPlayers, app, console, game_setup, needs_module, say
 from fivedice.agents.policies.baselines import baseline_names
-from fivedice.agents.policies.registry import load
+from fivedice.agents.policies.registry import NAMEABLE, load
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
+
+OPPONENTS = (
+    f"The policies in the other seats, in turn order after you: {NAMEABLE}. One policy plays all other seats; else "
+    "give one for each. Default: greedy, or random if the game has no greedy policy."
+)
 
 
 @app.command
 def play(
     game: str = "yum",
     *,
-    opponents: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    opponents: Annotated[list[str] | None, Parameter(help=OPPONENTS, consume_multiple=True, negative=())] = None,
     num_players: NumPlayers = None,
     seat: Annotated[int, whole(least=0)] = 0,
     seed: Annotated[int | None, whole(least=0)] = None,
@@ -35,10 +40,6 @@ def play(
     ----------
     game
         The game, for example yum; see `fivedice list`.
-    opponents
-        The policies in the other seats, in turn order after you: random, greedy, planner, optimal, rollout (or
-        rollout:BASE:GAMES), checkpoint files, or policies of your own as module:attribute. One policy plays all other
-        seats; else give one for each. Default: greedy, or random if the game has no greedy policy.
     num_players
         Number of players. Default: as in the first checkpoint, else the game's default.
     seat

@@ -100,7 +100,8 @@ def start_workers(size: int, device: str = "cpu", game: str = "") -> Iterator[Gr
         path = str(Path(place) / "store")
         store = FileStore(path, size)
         with no_main_module():
-            context = start_processes(_serve, (path, size, device, known), nprocs=size - 1, join=False, start_method="spawn")  # type: ignore[no-untyped-call]  # of torch
+            arguments = (path, size, device, known)
+            context = start_processes(_serve, arguments, nprocs=size - 1, join=False, start_method="spawn")  # type: ignore[no-untyped-call]  # of torch
         others: Sequence[BaseProcess] = context.processes
         try:
             _wait_for(others, store, size)

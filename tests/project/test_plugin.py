@@ -190,7 +190,7 @@ one, two = played("hog", 1), played("hog", 2)
 print(all((a.points == b.points).all() for a, b in zip(one, two, strict=True)))
 config = TrainConfig(
     game="hog", options={"goal": 20}, workers=2, total_timesteps=256, n_envs=8, n_steps=16, batch_size=128,
-    net_arch=[8], eval_every=256, eval_games=10, check_games=10, runs=Path("runs"), opponents=Mix(greedy=0.0, random=1.0),
+    net_arch=[8], eval_every=256, eval_games=10, check_games=10, opponents=Mix(greedy=0.0, random=1.0),
 )
 print(train(config).steps)
 register_game("sow", dataclasses.replace(game, name="sow"))
