@@ -4,9 +4,10 @@ import importlib.util
 import io
 import json
 import re
+import shlex
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib import metadata, resources
 from pathlib import Path
@@ -20,6 +21,7 @@ from rich.console import Console
 from fivedice.agents.policies.checkpoint import RENAMED
 from fivedice.agents.policies.extras import extra_of
 from fivedice.agents.policies.protocols import BoundToGame, Policy
+from fivedice.agents.policies.registry import imports
 from fivedice.agents.training.config import CONFIG, Mix, TrainConfig, whole
 from fivedice.envs.core.kernel_error import KernelError
 from fivedice.envs.core.option import Value, written
@@ -47,6 +49,9 @@ def _read_files(called: App, commands: tuple[str, ...], arguments: ArgumentColle
             Dict(read_settings(path), use_commands_as_keys=False, source=str(path))(called, commands, arguments)
             known = [token.keys for token in given]
             options.tokens = [*given, *(token for token in options.tokens if token.keys not in known)]
+            if option == "--resume":
+                own = arguments["--opponents.own-policies"].tokens
+                _refuse_imports(path, [token.value for token in own if token.source == str(path)])
     for argument in arguments:
         for token in argument.tokens:
             if token.source != "cli":
@@ -72,6 +77,15 @@ def read_settings(path: Path) -> dict[str, Any]:
             raise ValueError(f"{path}: opponents is {settings['opponents']!r}; write a table of weights, [opponents]")
         _refuse_unknown(path, "setting of opponents", settings["opponents"], Mix)
     return settings
+
+
+def _refuse_imports(path: Path, names: Sequence[str]) -> None:
+    """Raise a ValueError if the stored settings of a run name a policy to import. The folder may be a stranger's."""
+    if any(imports(name) for name in names):
+        raise ValueError(
+            f"{path} names policies that are imported, which the folder of a run must not cause; if you trust them, "
+            f"add --opponents.own-policies {shlex.join(names)}"
+        )
 
 
 def _refuse_unknown(path: Path, kind: str, settings: Mapping[str, Any], known: type[TrainConfig | Mix]) -> None:

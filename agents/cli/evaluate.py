@@ -3,17 +3,21 @@
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, game_setup
-from fivedice.agents.policies.registry import load_all
+from fivedice.agents.policies.registry import NAMEABLE, load_all
 from fivedice.agents.reports.evaluation import show_evaluation
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
+
+POLICIES = f"Any of {NAMEABLE}. One policy shows its points; two or more also play against each other."
 
 
 @app.command(name="evaluate")
 def evaluate_policies(
     game: str,
-    *policies: str,
+    *policies: Annotated[str, Parameter(help=POLICIES)],
     games: Annotated[int, whole(least=2)] = 4000,
     num_players: NumPlayers = None,
     seed: Seed = 0,
@@ -29,9 +33,6 @@ def evaluate_policies(
     ----------
     game
         The game, for example yum; see `fivedice list`.
-    policies
-        Any of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files, and policies of your
-        own as module:attribute. One policy shows its points; two or more also play against each other.
     games
         Number of games of each pairing. Each dice seed is played once from every seat.
     num_players
@@ -49,9 +50,7 @@ def evaluate_policies(
     """
     spec = load_game(game)
     if not policies:
-        raise ValueError(
-            "no policy given; name at least one of random, greedy, planner, optimal, rollout or a checkpoint file"
-        )
+        raise ValueError(f"no policy given; name at least one of {NAMEABLE}")
     contenders = load_all(policies, deterministic=deterministic)
     num_players, chosen = game_setup(spec, contenders.values(), num_players, options)
     show_evaluation(

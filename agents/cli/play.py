@@ -13,16 +13,21 @@ from fivedice.agents.play.saved import load as load_saved
 from fivedice.agents.play.seats import seat_of, seats_around
 from fivedice.agents.play.session import PlaySession, Seat
 from fivedice.agents.policies.baselines import baseline_names
-from fivedice.agents.policies.registry import load
+from fivedice.agents.policies.registry import NAMEABLE, load
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
+
+OPPONENTS = (
+    f"The policies in the other seats, in turn order after you: {NAMEABLE}. One policy plays all other seats; else "
+    "give one for each. Default: greedy, or random if the game has no greedy policy."
+)
 
 
 @app.command
 def play(
     game: str = "yum",
     *,
-    opponents: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    opponents: Annotated[list[str] | None, Parameter(help=OPPONENTS, consume_multiple=True, negative=())] = None,
     num_players: NumPlayers = None,
     seat: Annotated[int, whole(least=0)] = 0,
     seed: Annotated[int | None, whole(least=0)] = None,
@@ -41,10 +46,6 @@ def play(
     ----------
     game
         The game, for example yum; see `fivedice list`.
-    opponents
-        The policies in the other seats, in turn order after you: random, greedy, planner, optimal, rollout (or
-        rollout:BASE:GAMES), checkpoint files, or policies of your own as module:attribute. One policy plays all other
-        seats; else give one for each. Default: greedy, or random if the game has no greedy policy.
     num_players
         Number of players. Default: as in the first checkpoint, else the game's default.
     seat

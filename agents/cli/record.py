@@ -3,16 +3,20 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
+from cyclopts import Parameter
+
 from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, game_setup, needs_module
-from fivedice.agents.policies.registry import load
+from fivedice.agents.policies.registry import NAMEABLE, load
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
+
+POLICIES = f"One policy for all seats, or one for each seat: {NAMEABLE}. Each game moves them on by one seat."
 
 
 @app.command(name="record")
 def record_games(
     game: str,
-    *policies: str,
+    *policies: Annotated[str, Parameter(help=POLICIES)],
     games: Annotated[int, whole(least=1)] = 1000,
     out: Path | None = None,
     num_players: NumPlayers = None,
@@ -29,9 +33,6 @@ def record_games(
     ----------
     game
         The game, for example yum; see `fivedice list`.
-    policies
-        One policy for all seats, or one for each seat: random, greedy, planner, optimal, rollout (or
-        rollout:BASE:GAMES), and checkpoint files. Each game moves them on by one seat.
     games
         Number of games.
     out

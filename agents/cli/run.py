@@ -11,6 +11,7 @@ from fivedice.agents.policies.registry import load
 from fivedice.agents.reports.evaluation import show_evaluation
 from fivedice.agents.reports.tables import figure
 from fivedice.agents.training.config import TrainConfig
+from fivedice.agents.training.own_policies import resume_command
 from fivedice.agents.training.run import Progress as Update
 from fivedice.agents.training.run import Training, train
 from fivedice.envs.core.view import Policy
@@ -23,7 +24,7 @@ def run(config: TrainConfig, resume: Path | None, console: Console) -> None:
     with Bar(console, config.total_timesteps) as bar:
         training = train(config, resume, bar)
     if not training.is_finished:
-        command = f"fivedice train --resume {shlex.quote(str(training.folder))}"
+        command = resume_command(config, training.folder)
         console.print(f"Stopped after {training.steps:,} decisions; continue with: {command}", soft_wrap=True)
         return
     show_standings(training, console)

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from fivedice.agents.cli.app import GameOptions, NumPlayers, Seed, app, console, game_setup, needs_module
-from fivedice.agents.policies.registry import load_all
+from fivedice.agents.policies.registry import NAMEABLE, load_all
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
 
@@ -12,7 +14,7 @@ from fivedice.envs import load_game
 @app.command(name="tournament")
 def play_tournament(
     game: str,
-    *policies: str,
+    *policies: Annotated[str, Parameter(help=f"Two or more of {NAMEABLE}.")],
     games: Annotated[int, whole(least=1)] = 1000,
     num_players: NumPlayers = None,
     seed: Seed = 0,
@@ -30,9 +32,6 @@ def play_tournament(
     ----------
     game
         The game, for example yum; see `fivedice list`.
-    policies
-        Two or more of random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files, and policies
-        of your own as module:attribute.
     games
         Number of games of each combination of policies, rounded up so that all seating orders are equally frequent.
     num_players

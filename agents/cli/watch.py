@@ -3,21 +3,25 @@
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from fivedice.agents.cli.app import GameOptions, app, console, game_setup
 from fivedice.agents.cli.film import Seconds, check_file, show_film
 from fivedice.agents.play.advice import find_adviser
-from fivedice.agents.policies.registry import NAMES, load
+from fivedice.agents.policies.registry import NAMEABLE, load
 from fivedice.agents.reports.film import film_of_match
 from fivedice.agents.reports.film_files import KINDS
 from fivedice.agents.training.config import whole
 from fivedice.envs import load_game
 from fivedice.envs.api.transcript import write
 
+POLICIES = f"The policy of each seat: {NAMEABLE}. Their number is the number of players."
+
 
 @app.command
 def watch(
     game: str,
-    *policies: str,
+    *policies: Annotated[str, Parameter(help=POLICIES)],
     out: Path | None = None,
     seconds: Seconds = 1.0,
     seed: Annotated[int | None, whole(least=0)] = None,
@@ -30,9 +34,6 @@ def watch(
     ----------
     game
         The game, for example yum; see `fivedice list`.
-    policies
-        The policy of each seat: random, greedy, planner, optimal, rollout (or rollout:BASE:GAMES), checkpoint files,
-        or policies of your own as module:attribute. Their number is the number of players.
     out
         Write the game into this file: .html is a page to step through, .gif and .mp4 are films, .txt is a transcript.
         Default: print it.
@@ -44,9 +45,7 @@ def watch(
     check_file(out, (*KINDS, ".txt"))
     spec = load_game(game)
     if not policies:
-        raise ValueError(
-            f"no policy given; name one for each seat: {', '.join(NAMES)}, a file, or your own as module:attribute"
-        )
+        raise ValueError(f"no policy given; name one for each seat: {NAMEABLE}")
     seated = [load(name) for name in policies]
     _, chosen = game_setup(spec, seated, len(seated), options)
     advised = None if adviser is None else find_adviser(spec, len(seated), chosen, adviser)

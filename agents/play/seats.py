@@ -7,7 +7,7 @@ from pathlib import Path
 from fivedice.agents.play.session import PERSON, Seat
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PLANNER, baseline_names, is_solved
 from fivedice.agents.policies.checkpoint import read_card
-from fivedice.agents.policies.registry import ROLLOUT, is_imported, load, read_rollout
+from fivedice.agents.policies.registry import ROLLOUT, imports, load
 from fivedice.agents.policies.zoo import FOLDER, agent_names
 from fivedice.envs.core.spec import Game, Options
 
@@ -76,9 +76,8 @@ def seat_of(name: str) -> Seat:
     Raises:
         ValueError: no policy has this name, or it names an object to import, which only a user's command may do.
     """
-    base = read_rollout(name)[0] if name.split(":")[0] == ROLLOUT else name
-    if is_imported(base):
-        raise ValueError(f"the policy {base!r} would be imported, so a file or a page cannot name it")
+    if imports(name):
+        raise ValueError(f"the policy {name!r} would be imported, so a file or a page cannot name it")
     return Seat() if name == PERSON else Seat(name, load(name))
 
 

@@ -1,7 +1,7 @@
 """Loads policies by name.
 
-A name of the form ``module:attribute`` imports a module, so such names come from a user only: from the command line or
-from the caller's code. No file holds one, and no name from a file is given to `load`.
+A name of the form ``module:attribute`` imports a module, so such names come from a user only: from the command line,
+from a configuration that the command line names, or from the caller's code. No other file causes an import.
 """
 
 import difflib
@@ -20,9 +20,13 @@ from fivedice.agents.policies.zoo import agent_file, agent_names
 from fivedice.envs.core.plugins import first_line, import_attribute, is_source, reason_of
 from fivedice.envs.core.view import Policy, View
 
-__all__ = ["NAMES", "Policy", "View", "load", "load_all"]
+__all__ = ["NAMEABLE", "NAMES", "Policy", "View", "load", "load_all"]
 
 NAMES = ("random", "greedy", "planner", "optimal", "rollout")
+NAMEABLE = (  # what the command line says can be named
+    f"{', '.join(NAMES)} (or rollout:BASE:GAMES), .safetensors and .onnx files, and policies of your own as "
+    "module:attribute"
+)
 ROLLOUT = "rollout"
 
 
@@ -89,6 +93,11 @@ def load(name: str | Path, *, deterministic: bool = True) -> Policy:
 def is_imported(name: str) -> bool:
     """Whether a policy's name is the place of an object to import, ``"module:attribute"``."""
     return is_source(name) and not name.endswith((".safetensors", ".onnx"))
+
+
+def imports(name: str) -> bool:
+    """Whether `load` imports a module for this name; also for the base policy of a rollout."""
+    return imports(read_rollout(name)[0]) if name.split(":")[0] == ROLLOUT else is_imported(name)
 
 
 def import_policy(name: str) -> Policy:

@@ -192,7 +192,11 @@ def _pool(run: Run, out: Path) -> str:
         return ""
     path = out / "pool.png"
     draw_pool(run.snapshots, path, fair=1 / run.num_players)
-    mix = ", ".join(f"{kind} {weight:g}" for kind, weight in run.config.get("opponents", {}).items() if weight)
+    mix = ", ".join(
+        f"{kind} {weight:g}" if isinstance(weight, (int, float)) else f"{kind} {', '.join(weight)}"
+        for kind, weight in run.config.get("opponents", {}).items()
+        if weight
+    )
     return (
         f"{html_image(path, 'the pool of snapshots')}<p>The snapshots in the opponent pool at the end of the run, and "
         "the learner's win rate against each in training. Recent games count most. Each bar is a 95 % interval for the "

@@ -46,6 +46,7 @@ Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
 CONFIG = "config.json"  # the settings, in the folder of a run
 GREEDY_WEIGHT = 0.2  # the default of `Mix.greedy`, in games with a greedy policy
+OWN_WEIGHT = 0.2  # the default of `Mix.own`, if there are own policies
 
 
 @dataclass(kw_only=True)
@@ -68,8 +69,18 @@ class Mix:
     """Looks beyond its turn, without learning; only for games that have a planner."""
     optimal: Weight = 0.0
     """Plays optimally; only for games that are solved."""
+    own: Weight | None = None
+    """One of own_policies, all equally likely. Default: 0.2; 0 if there are none."""
+    own_policies: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())] = ()
+    """Further policies: checkpoint files, rollouts, or policies of your own as module:attribute, which are imported."""
     floor: Share = 0.0
-    """Random, greedy, planner and optimal together get at least this share of the seats, whatever the weights."""
+    """All of these policies but the snapshots together get at least this share of the seats, whatever the weights."""
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each kind of opponent, and ``floor``."""
+        weights = {name: weight for name, weight in vars(self).items() if name != "own_policies"}
+        own = (OWN_WEIGHT if self.own_policies else 0.0) if self.own is None else self.own
+        return weights | {"own": own, "greedy": self.greedy or 0.0}
 
 
 @dataclass(kw_only=True)

@@ -9,10 +9,11 @@ For each other seat of each game one opponent is drawn at random. The weights of
   over about the latest 200 games ("prioritized fictitious self-play" of Vinyals et al., "Grandmaster level in StarCraft
   II using multi-agent reinforcement learning", Nature 575, 2019);
 - ``random``, ``greedy``, ``planner``, ``optimal``: the baselines. They keep the learner from forgetting how to beat
-  them.
+  them;
+- ``own``: one of the user's own policies, with equal probability.
 
-The baselines together have a probability of at least ``floor``, whatever the weights. Snapshots never change, and
-a game keeps its opponents until it ends.
+All but the snapshots together have a probability of at least ``floor``, whatever the weights. Snapshots never change,
+and a game keeps its opponents until it ends.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,10 @@ BASELINES = {
     "greedy": 1,
     "optimal": -2,
     "planner": -3,
-}  # policy numbers; snapshots have the numbers from 2, and -1 is the learner
+}  # policy numbers; snapshots have the numbers from 2, -1 is the learner, and own policies have -10, -11, …
+OWN = "own"
+FIRST_OWN = -10
+KINDS = (*SNAPSHOTS, *BASELINES, OWN)
 FIRST_SNAPSHOT = 2
 FLOOR = "floor"
 RECENT = 3  # the number of snapshots for ``recent``
@@ -43,36 +47,42 @@ class OpponentPool:
 
     Args:
         mix: the weight of each kind of opponent, at least 0; the weights need not sum to 1. The key ``floor`` is the
-            least probability of all baselines together, from 0 to 1.
+            least probability of all kinds but the snapshots together, from 0 to 1.
         capacity: the greatest number of snapshots, at least 2. When the pool is full, the snapshot whose two neighbours
             in time are closest to each other is removed, so the rest stay spread over the whole run. The first and the
             newest snapshot are never removed.
+        own: the policies of the kind ``own``. All names differ from each other and from those of the other policies.
 
     Raises:
         ValueError: an argument is out of range, or a kind of opponent is unknown.
     """
 
-    def __init__(self, mix: Mapping[str, float], capacity: int) -> None:
+    def __init__(self, mix: Mapping[str, float], capacity: int, own: Sequence[Policy] = ()) -> None:
         floor = mix.get(FLOOR, 0.0)
         if not 0 <= floor <= 1:
             raise ValueError(f"opponents.floor={floor} is not possible; use a number from 0 to 1")
         mix = {kind: weight for kind, weight in mix.items() if kind != FLOOR}
         for kind, weight in mix.items():
-            if kind not in (*SNAPSHOTS, *BASELINES):
-                raise ValueError(unknown_name("kind of opponent", kind, (*SNAPSHOTS, *BASELINES)))
+            if kind not in KINDS:
+                raise ValueError(unknown_name("kind of opponent", kind, KINDS))
             if not 0 <= weight < float("inf"):
                 raise ValueError(f"opponents.{kind}={weight} is not possible; use a finite number of at least 0")
         if sum(mix.values()) <= 0:
             raise ValueError("all weights in opponents are 0; give at least one kind of opponent a positive weight")
+        if mix.get(OWN) and not own:
+            raise ValueError(f"opponents.own={mix[OWN]}, but no policy is named; name some in opponents.own_policies")
         if capacity < 2:
             raise ValueError(f"pool_size={capacity} is too small; use at least 2")
-        self.kinds = [kind for kind in (*SNAPSHOTS, *BASELINES) if mix.get(kind, 0) > 0]
+        self.kinds = [kind for kind in KINDS if mix.get(kind, 0) > 0]
         weights = np.array([mix[kind] for kind in self.kinds], np.float64)
         self._shares = np.cumsum(
-            _with_floor(weights / weights.sum(), [kind in BASELINES for kind in self.kinds], floor)
+            _with_floor(weights / weights.sum(), [kind not in SNAPSHOTS for kind in self.kinds], floor)
         )
         self.capacity = capacity
-        self._policies: dict[int, Policy] = {number: load(name) for name, number in BASELINES.items()}
+        self._own = [FIRST_OWN - place for place in range(len(own))]
+        self._lasting: dict[int, Policy] = {number: load(name) for name, number in BASELINES.items()}
+        self._lasting |= dict(zip(self._own, own, strict=True))
+        self._policies = dict(self._lasting)
         self.steps: dict[int, int] = {}  # for each snapshot, oldest first: the learner's steps when it was taken
         self.results: dict[
             int, tuple[float, float]
@@ -85,7 +95,11 @@ class OpponentPool:
 
     def snapshots(self) -> dict[int, CheckpointPolicy]:
         """The snapshots in the pool and those that still play a game, by number."""
-        return {number: policy for number, policy in self._policies.items() if isinstance(policy, CheckpointPolicy)}
+        return {
+            number: policy
+            for number, policy in self._policies.items()
+            if number not in self._lasting and isinstance(policy, CheckpointPolicy)
+        }
 
     def add(self, snapshot: CheckpointPolicy, steps: int, in_use: NDArray[np.int64]) -> int:
         """Add a snapshot, and delete those that are neither in the pool nor in use.
@@ -108,7 +122,7 @@ class OpponentPool:
                 self.steps[after] - self.steps[before] for before, after in zip(numbers[:-2], numbers[2:], strict=True)
             ]
             del self.steps[numbers[1 + int(np.argmin(gaps))]]
-        kept = {*BASELINES.values(), *self.steps, *in_use.ravel().tolist()}
+        kept = {*self._lasting, *self.steps, *in_use.ravel().tolist()}
         self._policies = {number: policy for number, policy in self._policies.items() if number in kept}
         self.results = {number: result for number, result in self.results.items() if number in self._policies}
         return number
@@ -146,7 +160,7 @@ class OpponentPool:
             following: the number of the next snapshot.
             results: see `results`.
         """
-        self._policies = {number: self._policies[number] for number in BASELINES.values()} | dict(policies)
+        self._policies = self._lasting | dict(policies)
         self.steps = dict(steps)
         self.results = dict(results or {})
         self._next = following
@@ -186,6 +200,8 @@ class OpponentPool:
                 harder = np.cumsum(self._difficulties())
                 place = np.searchsorted(harder / harder[-1], within[dealt], side="right")
                 numbers[dealt] = snapshots[np.minimum(place, len(snapshots) - 1)]
+            elif kind == OWN:
+                numbers[dealt] = np.array(self._own)[(within[dealt] * len(self._own)).astype(np.int64)]
             else:
                 numbers[dealt] = BASELINES[kind]
         return numbers
@@ -197,16 +213,15 @@ class OpponentPool:
         return losses**2
 
 
-def _with_floor(shares: NDArray[np.float64], is_baseline: list[bool], floor: float) -> NDArray[np.float64]:
-    """The probabilities (K,) of the kinds. The sum of those of the baselines is raised to `floor` if it is lower."""
-    baselines = np.array(is_baseline)
-    held = float(shares[baselines].sum())
+def _with_floor(shares: NDArray[np.float64], is_fixed: list[bool], floor: float) -> NDArray[np.float64]:
+    """The probabilities (K,) of the kinds. The sum of those of fixed policies is raised to `floor` if it is lower."""
+    fixed = np.array(is_fixed)
+    held = float(shares[fixed].sum())
     if held >= floor:
         return shares
     if not held:
-        raise ValueError(f"opponents.floor={floor} needs a baseline; give {' or '.join(BASELINES)} a positive weight")
+        known = " or ".join((*BASELINES, OWN))
+        raise ValueError(f"opponents.floor={floor} needs a baseline; give {known} a positive weight")
     rest = 1 - held
-    scaled: NDArray[np.float64] = np.where(
-        baselines, shares * floor / held, shares * (1 - floor) / rest if rest else 0.0
-    )
+    scaled: NDArray[np.float64] = np.where(fixed, shares * floor / held, shares * (1 - floor) / rest if rest else 0.0)
     return scaled

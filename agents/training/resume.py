@@ -33,7 +33,7 @@ from fivedice.agents.training.gate import PreviousBest
 from fivedice.agents.training.group import Group
 from fivedice.agents.training.metrics import make_logger
 from fivedice.agents.training.model import seed_generators
-from fivedice.agents.training.opponents import OpponentPool
+from fivedice.agents.training.opponents import FIRST_OWN, OpponentPool
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs.core.spec import Game, Options
 
@@ -85,6 +85,7 @@ def save_resume(training: Resumable) -> None:
         "pool": {
             "steps": pool.steps,
             "numbers": list(pool.snapshots()),
+            "own": list(training.config.opponents.own_policies),
             "following": pool.following,
             "results": pool.results,
             "digests": {number: digest(snapshot.network.tensors) for number, snapshot in pool.snapshots().items()},
@@ -181,11 +182,13 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
             if was != asked[name]:
                 raise ValueError(f"{training.folder} is a run with {name}={was!r}, not with {name}={asked[name]!r}")
         snapshots[number] = snapshot
+    results = {int(number): (games, won) for number, (games, won) in pool.get("results", {}).items()}
+    has_same_own = pool.get("own", []) == list(training.config.opponents.own_policies)
     training.pool.restore(
         snapshots,
         {int(number): steps for number, steps in pool["steps"].items()},
         pool["following"],
-        {int(number): (games, won) for number, (games, won) in pool.get("results", {}).items()},
+        {number: result for number, result in results.items() if has_same_own or number > FIRST_OWN},
     )
 
     model = training.model
@@ -217,6 +220,8 @@ def _restore(training: Resumable, notes: dict[str, Any], tensors: dict[str, NDAr
     batch, n_envs, why_not = training.env.table.batch, training.config.n_envs, ""
     if len(tensors["games.states"]) != n_envs * batch.states.itemsize:
         why_not = "n_envs differs from that of the stopped run"
+    elif not has_same_own:
+        why_not = "opponents.own_policies differs from that of the stopped run"
     elif len(tensors["games.streams"]) != n_envs * batch.streams.itemsize:
         why_not = "the stopped run was made by another version of fivedice"
     if why_not:

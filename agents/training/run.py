@@ -7,7 +7,6 @@ environment, the opponents and the model, `Training.learn` is the loop. With sev
 
 import importlib.metadata
 import math
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,6 +41,7 @@ from fivedice.agents.training.model import (
     take_over,
 )
 from fivedice.agents.training.opponents import OpponentPool
+from fivedice.agents.training.own_policies import load_own, resume_command
 from fivedice.agents.training.resume import restore, save_resume
 from fivedice.agents.training.shared_games import play_together
 from fivedice.agents.training.stop import StopOnSignal
@@ -113,6 +113,7 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
     reporter = reporter or Silent()
     config = replace(config, workers=choose_workers(config, resume))
     validate(config)
+    load_own(config)
     if resume is not None:
         validate_resumed(config, resume)
     continues = resume is not None and has_begun(resume)
@@ -151,9 +152,7 @@ def workers_of(config: TrainConfig, folder: Path) -> Iterator[Group]:
         with start_workers(int(config.workers), config.device, config.game) as group:
             yield group
     except WorkerLost as error:
-        raise ChildProcessError(
-            f"{error}; go on from the last save by: fivedice train --resume {shlex.quote(str(folder))}"
-        ) from None
+        raise ChildProcessError(f"{error}; go on from the last save by: {resume_command(config, folder)}") from None
 
 
 def take_part(config: TrainConfig, folder: Path, continues: bool, group: Group) -> None:
@@ -201,7 +200,7 @@ class Training:
 
         # The environment: N games, the learner in one seat of each, opponents from the pool in the others. Each worker
         # has a part of the games.
-        self.pool = OpponentPool(vars(config.opponents), config.pool_size)
+        self.pool = OpponentPool(config.opponents.weights(), config.pool_size, load_own(config))
         options: dict[str, Any] = dict(config.options)
         self.env = SeatVecEnv(
             self.game,

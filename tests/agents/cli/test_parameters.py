@@ -43,7 +43,7 @@ from fivedice.agents.policies import checkpoint, onnx_file
 from fivedice.agents.policies.baselines import GREEDY, OPTIMAL, PerGamePolicy, RandomPolicy, is_solved, optimum
 from fivedice.agents.policies.checkpoint import CheckpointPolicy, load_checkpoint, make_card, read_card, save_checkpoint
 from fivedice.agents.policies.network import Network, tensor_shapes
-from fivedice.agents.policies.registry import NAMES, load, load_all, read_rollout
+from fivedice.agents.policies.registry import NAMEABLE, NAMES, load, load_all, read_rollout
 from fivedice.agents.policies.rollout import RolloutPolicy
 from fivedice.agents.reports import evaluation, run_data, run_page, tables, tournament_page
 from fivedice.agents.reports.tables import breakdown_report, standings_report
@@ -944,6 +944,7 @@ SETTINGS: dict[str, Setting] = {
     "name": of("one", "two"),
     "options.zeros": of("free", "forced"),
 } | {f"opponents.{kind.name}": of(0.625, 0.875) for kind in fields(Mix)}
+SETTINGS["opponents.own_policies"] = Setting("a.onnx", ("a.onnx",), "b.onnx c.onnx", ("b.onnx", "c.onnx"))
 
 
 def flag(name: str, words: str) -> list[str]:
@@ -1735,7 +1736,7 @@ def test_watch_and_replay__each_parameter_is_seen_in_the_game(run: Run, tmp_path
         ("replay PLAYED --out a.png", "--out a.png has an unknown format; use a name that ends in .gif, .mp4, .html"),
         ("watch yum random --out a", "--out a has an unknown format; use a name that ends in .gif, .mp4, .html, .txt"),
         ("watch yum random --out no/a.gif", "--out no/a.gif: the folder no does not exist"),
-        ("watch yum", "no policy given; name one for each seat: random, greedy, planner, optimal, rollout, a file"),
+        ("watch yum", f"no policy given; name one for each seat: {NAMEABLE}"),
         ("watch yahtzee_jr random random random random random", "num_players=5 is not possible"),
         ("replay missing.txt", "missing.txt cannot be used: No such file or directory"),
     ],

@@ -313,7 +313,7 @@ def test_table__deals_anew_only_between_games() -> None:
         (
             {"past": 1.0, "floor": 0.1},
             10,
-            "opponents.floor=0.1 needs a baseline; give random or greedy or optimal or planner",
+            "opponents.floor=0.1 needs a baseline; give random or greedy or optimal or planner or own",
         ),
         ({"past": 1.0, "floor": 1.5}, 10, "opponents.floor=1.5 is not possible; use a number from 0 to 1"),
         ({"greedy": 1.0, "floor": -0.1}, 10, "opponents.floor=-0.1 is not possible; use a number from 0 to 1"),

@@ -749,6 +749,8 @@ MIXES = {
     "greedy": 0.5,
     "planner": 1.0,
     "optimal": 2.0,
+    "own": 0.8,
+    "own_policies": ("rollout:random:1", "rollout:random:2", "rollout:random:3"),
     "floor": 0.65,
 }
 LOST = {0: 3, 1: 1, 2: 0, 3: 2, 4: 4}  # of four games against the snapshots of the pool, oldest first
@@ -757,7 +759,7 @@ LOST = {0: 3, 1: 1, 2: 0, 3: 2, 4: 4}  # of four games against the snapshots of 
 def expected_deal(mix: Mix) -> dict[str, float]:
     """The share of each opponent, by hand."""
     weights = dict(vars(mix))
-    floor = weights.pop("floor")
+    floor, own = weights.pop("floor"), weights.pop("own_policies")
     snapshots = {f"step-{number:09d}": 0.0 for number in LOST}
     names = list(snapshots)
     for name in names:
@@ -771,6 +773,7 @@ def expected_deal(mix: Mix) -> dict[str, float]:
     for name in names:
         snapshots[name] += weights["hard"] * losses[name] / sum(losses.values())
     baselines = {name: weights[name] for name in ("random", "greedy", "planner", "optimal")}
+    baselines |= {name: weights["own"] / len(own) for name in own}
     assert sum(snapshots.values()) + sum(baselines.values()) == pytest.approx(sum(weights.values())), "a new kind?"
     total = sum(weights.values())
     held = sum(baselines.values()) / total
@@ -784,7 +787,8 @@ def test_mix__each_weight_is_in_effect(tmp_path: Path, name: str) -> None:
     assert name in MIXES, f"no case here shows what opponents.{name} does"
     assert set(MIXES) == {entry.name for entry in fields(Mix)}
     assert MIXES[name] != default(Mix, name)
-    plain = Mix(current=1, recent=0.5, past=2, hard=0, random=0.25, greedy=1.5)
+    plain = Mix(current=1, recent=0.5, past=2, hard=0, random=0.25, greedy=1.5, own=2.0)
+    plain.own_policies = ("rollout:random:1", "rollout:random:4")
     mix = replace(plain, **{name: MIXES[name]})
     game = {"planner": "set_cubed"}.get(name, CONFIG.game)  # a game that has such a policy
     training = Training(replace(CONFIG, game=game, opponents=mix), tmp_path, lambda progress: None)
@@ -797,7 +801,7 @@ def test_mix__each_weight_is_in_effect(tmp_path: Path, name: str) -> None:
     found, expected = dealt(training), expected_deal(mix)
     assert {opponent: found.get(opponent, 0.0) for opponent in expected} == pytest.approx(expected, abs=1e-3)
     before = expected_deal(plain)
-    assert max(abs(expected[opponent] - before[opponent]) for opponent in expected) > 0.02
+    assert max(abs(expected[opponent] - before.get(opponent, 0.0)) for opponent in expected) > 0.02
 
 
 # Defaults, bounds and the configurations that come with the package.
@@ -904,6 +908,7 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "opponents.greedy": WEIGHT,
     "opponents.planner": WEIGHT,
     "opponents.optimal": WEIGHT,
+    "opponents.own": WEIGHT,
     "opponents.floor": SHARE,
 }
 
