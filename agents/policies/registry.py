@@ -24,8 +24,8 @@ __all__ = ["NAMEABLE", "NAMES", "Policy", "View", "load", "load_all"]
 
 NAMES = ("random", "greedy", "planner", "optimal", "rollout")
 NAMEABLE = (  # what the command line says can be named
-    f"{', '.join(NAMES)} (or rollout:BASE:GAMES), .safetensors and .onnx files, and policies of your own as "
-    "module:attribute"
+    f"{', '.join(NAMES)} (or rollout:BASE:GAMES), agents of 'fivedice zoo', .safetensors and .onnx files, and policies "
+    "of your own as module:attribute"
 )
 ROLLOUT = "rollout"
 
