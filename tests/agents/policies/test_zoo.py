@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fivedice.agents.cli import app
 from fivedice.agents.evaluation.estimate import Estimate
 from fivedice.agents.evaluation.match import evaluate
 from fivedice.agents.evaluation.schedule import policy_digest
@@ -53,6 +54,18 @@ def test_agent__plays_as_well_as_its_card_says(name: str) -> None:
     for sample, written in pairs:
         told = Estimate.from_dict(written)
         assert abs(sample.mean - told.mean) < 2 * (sample.half_width + told.half_width)
+
+
+def test_command__lists_every_agent_with_its_results(capsys: pytest.CaptureFixture[str]) -> None:
+    app("zoo", result_action="return_value")
+    rows = {line.split()[0]: " ".join(line.split()) for line in capsys.readouterr().out.splitlines() if line.strip()}
+    for name in NAMES:
+        card = read_card(FOLDER / f"{name}.safetensors")
+        results = card["zoo"]["results"]
+        assert rows[name].startswith(f"{name} {card['num_players']} ")
+        assert f"{100 * results['win_rate_vs_greedy']['mean']:.1f} ±" in rows[name]
+        assert ("of_optimum" in results) == (f"{100 * results.get('of_optimum', 0):.1f} % " in rows[name])
+        assert f" {card['zoo']['decisions'] / 1e6:.2f} M" in rows[name]
 
 
 def test_agent__can_be_named_wherever_a_policy_is_named() -> None:
