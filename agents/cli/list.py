@@ -20,6 +20,9 @@ def list_games() -> None:
         table.title = (
             f"{name}: {game.title}, {players}\nids {game.aec_id} (PettingZoo), {game.gymnasium_id} (Gymnasium)"
         )
+        if not game.rules.OPTIONS:
+            console.print(f"{table.title}\nno options\n", highlight=False, soft_wrap=True)
+            continue
         for option in game.rules.OPTIONS:
             table.add_row(option.name, option.valid, option.meaning)
         console.print(table)
