@@ -57,10 +57,11 @@ zoo: $(INSTALLED)  ## train the agents that come with the package, or those in A
 mutants: $(INSTALLED)  ## plant the faults of tests/mutants one by one: do the tests notice? (an hour or more)
 	$(BIN)/python tests/mutants/plant.py
 
-stress: $(INSTALLED)  ## random decisions, malformed files and killed processes in large numbers (hours; see docs/reliability.md)
+stress: $(INSTALLED)  ## random decisions, malformed files, killed processes and edited rules in large numbers (hours; see docs/reliability.md)
 	$(BIN)/python tests/stress/decisions.py
 	$(BIN)/python tests/stress/fuzz.py
 	$(BIN)/python tests/stress/kill.py
+	$(BIN)/python tests/stress/edits.py
 
 clean:  ## remove what the other commands made, except runs/
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -29,7 +29,7 @@ def script(name: str) -> ModuleType:
     return module
 
 
-decisions, fuzz, kill = script("decisions"), script("fuzz"), script("kill")
+decisions, fuzz, kill, edits = script("decisions"), script("fuzz"), script("kill"), script("edits")
 
 
 # Random decisions
@@ -125,6 +125,28 @@ def test_kill__of_a_tournament_loses_nothing(tmp_path: Path) -> None:
 
     outcome = kill.hunt("tournament", command, kill.tournament_state, times=2, seed=1, place=tmp_path)
     assert (outcome.trials, outcome.faults) == (2, [])
+
+
+# Edited rules
+
+
+def test_edits__make_each_part_count_and_a_stale_kernel_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = {part: variants[0] for part, variants in edits.VARIANTS.items()}
+    edits.write(tmp_path, first, set_back=False)
+    expected = edits.play(tmp_path, 1, compiled=False)
+    assert len(expected.split()) == 2
+    for part, variants in edits.VARIANTS.items():
+        edits.write(tmp_path, first | {part: variants[1]}, set_back=True)
+        seen = edits.play(tmp_path, 1, compiled=False)
+        assert (seen == expected) == (part in ("FIELDS", "INLINE")), part  # these two change no rule
+    # As if the compiled process did not see the edits.
+    played = edits.play(tmp_path, 0, compiled=False)
+    monkeypatch.setattr(edits, "play", lambda folder, seed, compiled: played if compiled else "other games")
+    tally = edits.hunt(2, 1, tmp_path)
+    assert (tally.rounds, len(tally.faults)) == (2, 2)
+    assert 1 <= sum(tally.edits.values()) <= 3
 
 
 def test_full_disk__leaves_the_previous_file(tmp_path: Path) -> None:

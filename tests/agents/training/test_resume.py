@@ -704,6 +704,7 @@ OPTIONAL: dict[str, Callable[[Training], bool]] = {
     "previous_bests": lambda training: training.previous_bests == [],
     "previous_bests.0.digest": lambda training: len(training.previous_bests) > 0,
     "pool.results": lambda training: training.pool.results == {},
+    "pool.own": lambda training: training.config.opponents.own_policies == (),
     "pool.digests": lambda training: len(training.pool.snapshots()) == 3,
     "episodes": lambda training: list(training.model.ep_info_buffer or []) == [],
     "workers": lambda training: training.group.size == 1,
