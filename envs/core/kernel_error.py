@@ -11,7 +11,10 @@ import numba
 # Words in Numba's message, and what they mean here. The first that occurs counts.
 ADVICE = (
     ("Only accept returning of array passed", "a kernel that makes arrays needs @kernel(allocates=True)"),
-    ("Untyped global name", "by a global name, a kernel can read numbers, texts, tuples, arrays and other kernels; a function needs @kernel"),
+    (
+        "Untyped global name",
+        "by a global name, a kernel can read numbers, texts, tuples, arrays and other kernels; a function needs @kernel",
+    ),
     ("Cannot unify", "a variable, and what a kernel returns, must have one type"),
     ("was not found in record", "the dtype of the record has no such field"),
     ("NameError", "the name is not defined in the module of the kernel"),
