@@ -13,7 +13,7 @@ ADVICE = (
     ("Only accept returning of array passed", "a kernel that makes arrays needs @kernel(allocates=True)"),
     (
         "Untyped global name",
-        "by a global name, a kernel can read numbers, texts, tuples, arrays and other kernels; a function needs @kernel",
+        "by a global name, a kernel can read numbers, texts, tuples, arrays, other kernels; a function needs @kernel",
     ),
     ("Cannot unify", "a variable, and what a kernel returns, must have one type"),
     ("was not found in record", "the dtype of the record has no such field"),
