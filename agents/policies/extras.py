@@ -11,7 +11,7 @@ EXTRAS = {
     "arena": ("choix",),
     "onnx": ("onnx", "onnxruntime"),
     "data": ("minari", "h5py"),
-    "rllib": ("ray",),
+    "ray": ("ray",),  # the extra rllib installs it, too, with the version of Gymnasium that RLlib wants
 }
 
 

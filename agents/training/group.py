@@ -34,10 +34,12 @@ class Group:
     Args:
         rank: the number of this worker, from 0. Worker 0 writes all files and reports the progress.
         size: the number of workers.
+        channel: the process group of these workers, if the default one has more.
     """
 
     rank: int
     size: int
+    channel: Any = None
 
     def part(self, count: int) -> slice:
         """This worker's part of `count` rows. The parts are consecutive, in the order of the workers."""
@@ -49,7 +51,7 @@ class Group:
             return [value]
         values: list[Any] = [None] * self.size
         with lost_workers_noticed():
-            torch.distributed.all_gather_object(values, value)
+            torch.distributed.all_gather_object(values, value, group=self.channel)
         return values
 
     def join(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -66,14 +68,14 @@ class Group:
             return numbers
         total = torch.tensor(numbers, dtype=torch.float64)
         with lost_workers_noticed():
-            torch.distributed.all_reduce(total)
+            torch.distributed.all_reduce(total, group=self.channel)
         return total.numpy()
 
     def average(self, tensor: torch.Tensor) -> None:
         """Replace a tensor by its mean over all workers. All of them get the same numbers, to the last bit."""
         if self.size > 1:
             with lost_workers_noticed():
-                torch.distributed.all_reduce(tensor)
+                torch.distributed.all_reduce(tensor, group=self.channel)
             tensor /= self.size
 
     def take_from_first(self, value: T) -> T:
@@ -82,7 +84,7 @@ class Group:
             return value
         values = [value]
         with lost_workers_noticed():
-            torch.distributed.broadcast_object_list(values, src=0)
+            torch.distributed.broadcast_object_list(values, src=0, group=self.channel)
         return values[0]
 
     def require_equal(self, value: str, what: str) -> None:

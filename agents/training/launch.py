@@ -37,12 +37,17 @@ PATIENCE = 10.0  # seconds until all workers have ended after one has
 Work = Callable[[Group], None]
 
 
-def choose_workers(config: TrainConfig, resume: Path | None = None) -> int:
+def choose_workers(config: TrainConfig, resume: Path | None = None, cores: int | None = None) -> int:
     """The number of workers of a run.
 
     ``"auto"`` is the largest number, up to the number of cores, that divides ``n_envs`` and ``batch_size``
     so that each worker has `LEAST_GAMES` games and `LEAST_DECISIONS` decisions of a minibatch. It is 1 if the network
     is not trained on the CPU, or if torch chooses its threads. A run that was stopped keeps its number.
+
+    Args:
+        config: the settings.
+        resume: the folder of the run to continue, if any.
+        cores: the number of cores. Default: those of this machine.
     """
     if config.workers != AUTO:
         return int(config.workers)
@@ -50,8 +55,13 @@ def choose_workers(config: TrainConfig, resume: Path | None = None) -> int:
         stored = json.loads((resume / CONFIG).read_text("utf-8")).get("workers")
         if isinstance(stored, int):
             return stored
-    most = count_cores() // config.torch_threads if config.torch_threads and config.device == "cpu" else 1
-    most = min(most, config.n_envs // LEAST_GAMES, config.batch_size // LEAST_DECISIONS)
+    cores = count_cores() if cores is None else cores
+    most = cores // config.torch_threads if config.torch_threads and config.device == "cpu" else 1
+    return most_workers(config, min(most, config.n_envs // LEAST_GAMES, config.batch_size // LEAST_DECISIONS))
+
+
+def most_workers(config: TrainConfig, most: int) -> int:
+    """The largest number of workers, up to `most`, that divides ``n_envs`` and ``batch_size``."""
     divisors = [count for count in range(2, most + 1) if not (config.n_envs % count or config.batch_size % count)]
     return max(divisors, default=1)
 
@@ -101,7 +111,7 @@ def start_workers(size: int, device: str = "cpu") -> Iterator[Group]:
         others: Sequence[BaseProcess] = context.processes
         try:
             _wait_for(others, store, size)
-            _join(store, 0, size, device)
+            join_on_loopback(store, 0, size, device)
             group = Group(0, size)
             yield group
             group.take_from_first(None)
@@ -137,7 +147,7 @@ def _serve(index: int, path: str, size: int, device: str) -> None:
     store = FileStore(path, size)
     try:
         store.set(f"ready {rank}", "")
-        _join(store, rank, size, device)
+        join_on_loopback(store, rank, size, device)
         group = Group(rank, size)
         while (work := _next_work(group)) is not None:
             work(group)
@@ -166,7 +176,7 @@ def _wait_for(others: Sequence[BaseProcess], store: Store, size: int) -> None:
         time.sleep(0.02)
 
 
-def _join(store: Store, rank: int, size: int, device: str) -> None:
+def join_on_loopback(store: Store, rank: int, size: int, device: str) -> None:
     """Initialise the default process group, which listens on loopback only."""
     own_gpus = device == "cuda" and torch.cuda.device_count() >= size  # NCCL needs a GPU for each worker
     loopback = next((name for _, name in socket.if_nameindex() if name.startswith("lo")), "lo")

@@ -10,7 +10,7 @@ import math
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -44,7 +44,7 @@ from fivedice.agents.training.model import (
 from fivedice.agents.training.opponents import OpponentPool
 from fivedice.agents.training.resume import restore, save_resume
 from fivedice.agents.training.shared_games import play_together
-from fivedice.agents.training.stop import StopOnSignal
+from fivedice.agents.training.stop import StopOnSignal, StopRequest
 from fivedice.agents.training.validation import load_start, validate, validate_resumed
 from fivedice.agents.training.vec_env import SeatVecEnv
 from fivedice.envs import load_game
@@ -72,8 +72,8 @@ class Reporter(Protocol):
     def note(self, sentence: str) -> None:
         """Is called before the run starts, with something that the user should know: a sentence without a full stop."""
 
-    def started(self, training: "Training") -> None:
-        """Is called before the first update."""
+    def started(self, run: str, folder: Path) -> None:
+        """Is called before the first update, with the game, the number of players and so on in words."""
 
     def updated(self, progress: Progress) -> None:
         """Is called after each update."""
@@ -85,7 +85,7 @@ class Silent:
     def note(self, sentence: str) -> None:
         """Ignore it."""
 
-    def started(self, training: "Training") -> None:
+    def started(self, run: str, folder: Path) -> None:
         """Ignore it."""
 
     def updated(self, progress: Progress) -> None:
@@ -117,31 +117,52 @@ def train(config: TrainConfig, resume: Path | None = None, reporter: Reporter | 
         validate_resumed(config, resume)
     continues = resume is not None and has_begun(resume)
     start = None if continues else load_start(config)
-    game = load_game(config.game)
-    best_possible = optimum(game, game.make_options(config.num_players, config.options))
+    best_possible = optimum_of(config)
     with run_folder(config, resume) as folder, global_generators_restored(), workers_of(config, folder) as group:
         group.take_from_first(partial(take_part, config, folder, continues))
-        training = Training(config, folder, reporter.updated, best_possible, start, group)
         if resume is not None and not continues:
             reporter.note(f"nothing is saved in {folder} yet, so the run starts from the beginning")
-        if continues:
-            for sentence in restore(training):
-                reporter.note(sentence)
-            if training.steps > config.total_timesteps:
-                raise ValueError(
-                    f"{folder} has made {training.steps:,} decisions already, more than "
-                    f"total_timesteps={config.total_timesteps}; use more to continue"
-                )
-            made = f"{training.steps:,} decisions"
-            if training.is_finished and not training.owes_evaluation:
-                reporter.note(f"the run has ended after {made}; a greater --total-timesteps continues it")
-            else:
-                reporter.note(f"the run continues after {made}")
-        write_settings(config, folder)
-        reporter.started(training)
-        training.learn()
+        training = Training(config, folder, reporter.updated, best_possible, start, group)
+        lead(training, reporter, continues)
     training.group = ALONE  # the others have ended
     return training
+
+
+def optimum_of(config: TrainConfig) -> float | None:
+    """The exact highest expected points of the game of a run, if they are known."""
+    game = load_game(config.game)
+    return optimum(game, game.make_options(config.num_players, config.options))
+
+
+def lead(training: "Training", reporter: Reporter, continues: bool, stop: StopRequest | None = None) -> None:
+    """A run as worker 0 sees it.
+
+    Args:
+        training: the run; nothing has been trained or restored.
+        reporter: is called during the run.
+        continues: whether the run continues one that was stopped.
+        stop: see `Training.learn`.
+
+    Raises:
+        ValueError: the run cannot be restored, or has made more decisions than it shall make.
+    """
+    config, folder = training.config, training.folder
+    if continues:
+        for sentence in restore(training):
+            reporter.note(sentence)
+        if training.steps > config.total_timesteps:
+            raise ValueError(
+                f"{folder} has made {training.steps:,} decisions already, more than "
+                f"total_timesteps={config.total_timesteps}; use more to continue"
+            )
+        made = f"{training.steps:,} decisions"
+        if training.is_finished and not training.owes_evaluation:
+            reporter.note(f"the run has ended after {made}; a greater --total-timesteps continues it")
+        else:
+            reporter.note(f"the run continues after {made}")
+    write_settings(config, folder)
+    reporter.started(training.in_words(), folder)
+    training.learn(stop)
 
 
 @contextmanager
@@ -177,9 +198,10 @@ class Training:
         config: the settings; `validate` has checked them.
         folder: the folder of the run.
         report: is called after every update.
-        optimum: the exact highest expected points, if they are known.
+        optimum: the exact highest expected points, if they are known (`optimum_of`).
         start: the checkpoint with which a new run starts (`load_start`). Only worker 0 needs it.
         group: the workers of the run. Each of them makes a `Training`.
+        saved: is called whenever the resume file was written, by all workers.
     """
 
     def __init__(
@@ -190,10 +212,11 @@ class Training:
         optimum: float | None = None,
         start: CheckpointPolicy | None = None,
         group: Group = ALONE,
+        saved: Callable[[], None] = lambda: None,
     ) -> None:
         validate(config)
         self.config, self.folder, self.report, self.optimum = config, folder, report, optimum
-        self.group = group
+        self.group, self.saved = group, saved
         self.game = load_game(config.game)
         self.options = self.game.make_options(config.num_players, config.options)
         self.num_players = int(self.options["num_players"])
@@ -253,16 +276,25 @@ class Training:
         """Whether the run has made all its decisions."""
         return self.steps >= self.config.total_timesteps
 
-    def learn(self) -> bool:
+    def in_words(self) -> str:
+        """The game, the number of players, the reward and the number of workers."""
+        players = f"{self.num_players} player{'s' * (self.num_players > 1)}"
+        workers = f", {self.group.size} workers" if self.group.size > 1 else ""
+        return f"{self.game.title}, {players}, reward {self.env.table.batch.reward}{workers}"
+
+    def learn(self, stop: StopRequest | None = None) -> bool:
         """Train to ``total_timesteps``.
 
+        Args:
+            stop: says whether to stop. Default: Ctrl-C or SIGTERM does, which only the main thread can notice.
+
         Returns:
-            False if Ctrl-C or SIGTERM stopped it before; everything is saved then. If one worker is asked to stop, all
+            False if it was stopped before; everything is saved then. If one worker is asked to stop, all
             stop after the same update.
         """
         config, model, group = self.config, self.model, self.group
         watch = Watch(self.pool, self.feature_names, group)
-        with library_settings(config.torch_threads), StopOnSignal() as stop:
+        with library_settings(config.torch_threads), StopOnSignal() if stop is None else nullcontext(stop) as stop:
             self._started, first = time.monotonic(), self.steps
             evaluation = None
             if self.owes_evaluation:
@@ -281,14 +313,14 @@ class Training:
                     self.report(Progress(self.steps, watch.score, self._speed(first), None, self._forgot))
             if evaluation is None and self.steps > first:
                 self.save(self.folder / "last.safetensors", {})
-                save_resume(self)
+                self.save_resume()
         return self.is_finished
 
     def _evaluate_and_report(self, first: int, score: float = math.nan) -> dict[str, Estimate]:
         """Save the run, then evaluate it; a run that is killed during the evaluation plays it when it is resumed."""
         self.model.logger.dump(self.steps)  # what is not logged now would be lost with the process
         self.owes_evaluation = True
-        save_resume(self)
+        self.save_resume()
         self.owes_evaluation = False
         evaluation = self.evaluate_and_save()
         lost = tuple(loses_to(evaluation, 1 / self.num_players))
@@ -337,7 +369,7 @@ class Training:
             previous_best = PreviousBest(self.next_best, self.policy(name=f"best-{self.steps:09d}"), evaluation)
             self.next_best += 1
             self.previous_bests = [*self.previous_bests, previous_best][-GATE_SIZE:]
-        save_resume(self)
+        self.save_resume()
         return evaluation
 
     def check_best(self, evaluation: dict[str, Estimate]) -> dict[str, Estimate]:
@@ -426,6 +458,11 @@ class Training:
             options=self.config.options,
             play_all=partial(play_together, self.group) if self.group.size > 1 else play_games,
         )[0]
+
+    def save_resume(self) -> None:
+        """Write the resume file."""
+        save_resume(self)
+        self.saved()
 
     def save(self, path: Path, evaluation: dict[str, Estimate]) -> None:
         """Write the learner as a checkpoint, with the results of its evaluation in the card. Only worker 0 does it."""

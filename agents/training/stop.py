@@ -1,6 +1,15 @@
 """Handles Ctrl-C and SIGTERM: the run finishes its update, and then saves."""
 
 import signal
+from typing import Protocol
+
+
+class StopRequest(Protocol):
+    """Says whether a run shall stop."""
+
+    @property
+    def requested(self) -> bool:
+        """Whether the run shall stop after the current update."""
 
 
 class StopOnSignal:

@@ -1,0 +1,1 @@
+"""Training, evaluation and sweeps on several machines, with Ray."""
