@@ -23,6 +23,7 @@ from fivedice.envs import yum_v0  # this also registers the ids of Gymnasium
 
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
 torch.manual_seed(1)
+np.random.seed(1)  # noqa: NPY002  # Tianshou explores with it
 torch.set_num_threads(1)
 
 
@@ -67,6 +68,7 @@ print("returns:", *returns, " points:", *game.env.unwrapped.scores().values())
 agents = [make_agent(), make_agent()]
 both = MultiAgentOffPolicyAlgorithm(algorithms=agents, env=game)
 training_envs = DummyVectorEnv([make_game for _ in range(16)])
+training_envs.seed(1)
 collector = Collector(both, training_envs, VectorReplayBuffer(20_000, 16), exploration_noise=True)
 collector.reset()
 result = both.run_training(
@@ -93,6 +95,6 @@ names = {"obs": "observation", "mask": "action_mask"}
 space = Dict({theirs: env.observation_space[ours] for theirs, ours in names.items()})
 env = TransformObservation(env, lambda seen: {theirs: seen[ours] for theirs, ours in names.items()}, space)
 alone = Collector(make_agent(), env, VectorReplayBuffer(1000, 1), exploration_noise=True)
-alone.reset()
+alone.reset(gym_reset_kwargs={"seed": 1})
 stats = alone.collect(n_episode=5)
 print("points of one seat in five games:", *np.asarray(stats.returns).tolist())

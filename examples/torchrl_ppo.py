@@ -34,6 +34,7 @@ torch.set_num_threads(1)
 # Several agents: the masks reach the random actions of a rollout, and the rewards add up to the payoff.
 games = PettingZooWrapper(yum_v0.env(reward="margin"), use_mask=True, categorical_actions=True)
 check_env_specs(games)
+games.set_seed(1)
 game = games.rollout(1000)
 print("margins of one game:", *(game["next", agent, "reward"].sum().item() for agent in games.group_map))
 
@@ -43,6 +44,7 @@ env = TransformedEnv(
     Compose(DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"]), ActionMask()),
 )
 check_env_specs(env)
+env.set_seed(1)
 size, num_actions = env.observation_spec["observation"].shape[-1], env.action_spec.n
 
 
